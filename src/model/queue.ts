@@ -19,6 +19,8 @@ export interface QueueSpec {
   readonly name: string;
   /** What each of its machines has besides what is measured: by resource, how much each instance has. Null: nothing. */
   readonly capacity: Capacities | null;
+  /** The queue that declared the capacity, if its jobs and those of others share it; absent: this one. */
+  readonly pool?: string;
   /** As typed; empty: this computer. */
   readonly machines: readonly string[];
   /** For jobs that are enqueued from elsewhere without a directory of their own; null: that of the enqueuing shell. */

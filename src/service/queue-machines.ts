@@ -7,6 +7,7 @@ import type { Fleet } from "../fleet/fleet.js";
 import { kindOf, type Requirement } from "../model/job.js";
 import type { Capacity, MachineSpec } from "../model/machine.js";
 import type { Queue, QueueSpec } from "../model/queue.js";
+import { formatCapacity } from "../plan/queue/format-capacity.js";
 import { pooledNeed, pooledResources } from "../plan/queue/queue-need.js";
 import { judgeKinds } from "../plan/slots/kinds.js";
 import { whyNever } from "../plan/slots/why-never.js";
@@ -102,9 +103,13 @@ export function refuseImpossible(
     if (capacity === null) return;
     const { serves, short } = judgeKinds({ spec, capacity, requirement, kinds });
     if (serves.length > 0) return;
-    reasons.push(`${spec.name}: ${whyNever(capacity, short).replaceAll(`@${queue.name}`, "")}`);
+    reasons.push(`${spec.name}: ${whyNever(capacity, short).replaceAll(`@${queue.pool ?? queue.name}`, "")}`);
   }
+  const { capacity } = queue;
   throw new UserError(`no machine of the queue ${queue.name} can ever run this: ${reasons.join("; ")}`, {
-    hint: "ask for less with --require, or sshoal queue list",
+    hint:
+      capacity === null
+        ? "ask for less with --require, or sshoal queue list"
+        : `ask for what the queue declares: ${formatCapacity(capacity)}`,
   });
 }

@@ -6,6 +6,7 @@ import { openApi } from "../api/open-api.js";
 import { openConnector } from "../batch/connector.js";
 import type { Surroundings } from "../batch/surroundings.js";
 import { UserError } from "../errors.js";
+import type { Capacities } from "../model/queue.js";
 import { VERSION } from "../model/version.js";
 import { readHolder, takeLock } from "../run/home/lock.js";
 import { MOST_PATH_BYTES } from "../socket/listening.js";
@@ -24,6 +25,8 @@ export interface ServiceAsked {
   readonly stateDir: string | null;
   /** What of jobs that are over is kept. */
   readonly limits: HistoryLimits;
+  /** What queues of this computer share that declare nothing; null: as it was. */
+  readonly capacity: Capacities | null;
   /** For the log of the service. */
   readonly onNote: (message: string) => void;
 }
@@ -76,7 +79,14 @@ interface Starting extends Omit<ServiceAsked, "stateDir"> {
   readonly unlock: () => void;
 }
 
-async function startLocked({ surroundings, dir, limits, onNote, unlock }: Starting): Promise<RunningService> {
+async function startLocked({
+  surroundings,
+  dir,
+  limits,
+  capacity,
+  onNote,
+  unlock,
+}: Starting): Promise<RunningService> {
   const db = await openDatabase(dir);
   const connector = openConnector({ surroundings, hostKeys: null, onNote, createAsk: null });
   const house: House = {
@@ -99,7 +109,7 @@ async function startLocked({ surroundings, dir, limits, onNote, unlock }: Starti
     onBug: (error) =>
       onNote(`a bug, please report it: ${error instanceof Error ? error.stack : String(error)}`),
   };
-  const core = await ServiceCore.open({ db, house });
+  const core = await ServiceCore.open({ db, house, capacity });
   const housekeeping = new Housekeeping(db, dir, { limits, onNote });
   let noteEnd = () => {};
   const askedToEnd = new Promise<void>((resolve) => {

@@ -16,6 +16,7 @@ import type { JobId } from "../model/job.js";
 import {
   type Act,
   type Acted,
+  type Capacities,
   DEFAULT_QUEUE,
   type Enqueue,
   type Enqueued,
@@ -44,6 +45,8 @@ import type { ServiceDatabase } from "./store/open-database.js";
 export interface CoreParts {
   readonly db: ServiceDatabase;
   readonly house: House;
+  /** What queues of this computer share that declare nothing; null: as it was. */
+  readonly capacity: Capacities | null;
 }
 
 const MOST_CLOSING_MS = 10_000;
@@ -70,7 +73,7 @@ export class ServiceCore implements QueueService {
   readonly #awaited = new Map<string, Set<() => void>>();
   readonly #startedAt = Date.now();
 
-  private constructor({ db, house }: CoreParts) {
+  private constructor({ db, house }: Omit<CoreParts, "capacity">) {
     this.#db = db;
     this.#house = house;
     this.#ledger = new Ledger(db, house.onBug);
@@ -82,8 +85,15 @@ export class ServiceCore implements QueueService {
     const core = new ServiceCore(parts);
     if (parts.db.queues.find(DEFAULT_QUEUE) === null)
       await core.#ledger.write(() => parts.db.queues.add(DEFAULT_SPEC, null, Date.now()));
+    const { capacity } = parts;
+    if (capacity !== null) await core.#ledger.write(() => core.#share(capacity));
     for (const { name } of parts.db.queues.all()) await core.#begin(name);
     return core;
+  }
+
+  #share(capacity: Capacities): void {
+    for (const queue of this.#db.queues.all())
+      if (sharesPool(queue)) this.#db.queues.setSpec({ ...specOf(queue), capacity, pool: DEFAULT_QUEUE });
   }
 
   get health(): Health {
@@ -101,8 +111,9 @@ export class ServiceCore implements QueueService {
     return this.#db.queues.all().map((queue) => this.#infoOf(queue));
   }
 
-  async createQueue(spec: QueueSpec, env: Readonly<Record<string, string>>): Promise<QueueInfo> {
-    const { name } = spec;
+  async createQueue(asked: QueueSpec, env: Readonly<Record<string, string>>): Promise<QueueInfo> {
+    const { name } = asked;
+    const spec = this.#withPool(asked);
     if (!isQueueName(name))
       throw new UserError(`the name ${JSON.stringify(name)} cannot be used for a queue`, {
         hint: "a name begins with a letter, and has letters, digits, -, _ and .",
@@ -120,6 +131,11 @@ export class ServiceCore implements QueueService {
     await measureUnknown(spec, specs, this.#house);
     await this.#begin(name);
     return this.#infoOf(this.#queueNamed(name));
+  }
+
+  #withPool(spec: QueueSpec): QueueSpec {
+    const { capacity = null } = this.#db.queues.find(DEFAULT_QUEUE) ?? {};
+    return sharesPool(spec) && capacity !== null ? { ...spec, capacity, pool: DEFAULT_QUEUE } : spec;
   }
 
   async deleteQueue(name: string, stops: boolean): Promise<void> {
@@ -330,6 +346,11 @@ export class ServiceCore implements QueueService {
   #sweepSecrets(): void {
     this.#db.secrets.sweep(this.#db.history.environmentsInUse(), Date.now());
   }
+}
+
+/** It declares nothing of its own, and uses this computer. */
+function sharesPool({ capacity, pool, machines }: QueueSpec): boolean {
+  return machines.length === 0 && (capacity === null || pool === DEFAULT_QUEUE);
 }
 
 function specOf({ isPaused: _, createdAt: _c, ...spec }: Queue): QueueSpec {

@@ -28,7 +28,7 @@ const instanceName: Read<string> = check(
 
 const capacity: Read<Capacities> = map(resourceName, map(instanceName, resourceAmount));
 
-const spec = object<QueueSpec>({
+const spec = object<Omit<QueueSpec, "pool">>({
   name: required(queueName),
   capacity: required(orNull(capacity)),
   machines: required(list(text(MOST_BYTES), MOST_WORDS)),

@@ -4,7 +4,7 @@
 import type { Requirement } from "../../model/job.js";
 import type { Capacities, QueueSpec } from "../../model/queue.js";
 
-type Pool = Pick<QueueSpec, "name" | "capacity">;
+type Pool = Pick<QueueSpec, "name" | "capacity" | "pool">;
 
 /** Without any option. The cores of a queue with a capacity are what it declares. */
 export function usualNeed({ capacity }: Pick<QueueSpec, "capacity">): Requirement {
@@ -17,13 +17,17 @@ function pooledName(resource: string, queue: string): string {
 }
 
 /** What machines of the queue have besides what is measured. `hasCards`: the machine has real ones. */
-export function pooledResources({ name, capacity }: Pool, hasCards: boolean): Capacities {
+export function pooledResources({ name, capacity, pool = name }: Pool, hasCards: boolean): Capacities {
   const declared = Object.entries(capacity ?? {}).filter(([resource]) => !(resource === "gpu" && hasCards));
-  return Object.fromEntries(declared.map(([resource, instances]) => [pooledName(resource, name), instances]));
+  return Object.fromEntries(declared.map(([resource, instances]) => [pooledName(resource, pool), instances]));
 }
 
 /** The need in terms of what the queue declares, where it declares it. */
-export function pooledNeed(need: Requirement, { name, capacity }: Pool, hasCards: boolean): Requirement {
+export function pooledNeed(
+  need: Requirement,
+  { name, capacity, pool = name }: Pool,
+  hasCards: boolean,
+): Requirement {
   if (capacity === null) return need;
   const { cpus, memoryMb, gpu, resources = {}, ...rest } = need;
   const isDeclared = (resource: string) => Object.hasOwn(capacity, resource);
@@ -31,10 +35,10 @@ export function pooledNeed(need: Requirement, { name, capacity }: Pool, hasCards
   const takesCores = isDeclared("cpu") && cpus > 0;
   const takesMemory = isDeclared("memory") && memoryMb > 0;
   const pooled = {
-    ...(takesCards && { [pooledName("gpu", name)]: [gpu.count] }),
-    ...(takesCores && { [pooledName("cpu", name)]: [cpus] }),
-    ...(takesMemory && { [pooledName("memory", name)]: [memoryMb] }),
-    ...renamed(resources, (resource) => (isDeclared(resource) ? pooledName(resource, name) : resource)),
+    ...(takesCards && { [pooledName("gpu", pool)]: [gpu.count] }),
+    ...(takesCores && { [pooledName("cpu", pool)]: [cpus] }),
+    ...(takesMemory && { [pooledName("memory", pool)]: [memoryMb] }),
+    ...renamed(resources, (resource) => (isDeclared(resource) ? pooledName(resource, pool) : resource)),
   };
   return {
     ...rest,

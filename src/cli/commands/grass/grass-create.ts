@@ -2,10 +2,10 @@
 // so a queue that is there already, with the same settings, is no mistake.
 
 import { isDeepStrictEqual } from "node:util";
+import type { QueueInfo } from "../../../api/queue-service.js";
 import { ExitCode, UserError } from "../../../errors.js";
 import type { QueueSpec } from "../../../model/queue.js";
 import { ServiceError } from "../../../service/client/service-client.js";
-import type { QueueInfo } from "../../../service/queue-service.js";
 import type { GrassCreateOptions } from "../../options/grass/create-queue-options.js";
 import { note } from "../../terminal/note.js";
 import { loadQueues } from "../queue/queued-jobs.js";

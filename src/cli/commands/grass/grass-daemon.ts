@@ -10,15 +10,15 @@ const USUAL: Omit<ServeOptions, "action"> = {
   isForeground: false,
   installs: false,
   stateDir: null,
+  capacity: null,
   limits: { jobs: null, days: null },
   isJson: false,
 };
 
 export async function grassDaemon(options: GrassDaemonOptions): Promise<number> {
   for (const each of options.notes) note(each);
-  for (const each of options.capacity?.notes ?? []) note(each);
   refuseOthers(options);
-  return serve({ ...USUAL, action: "start", isForeground: options.isForeground });
+  return serve({ ...USUAL, action: "start", isForeground: options.isForeground, capacity: options.capacity });
 }
 
 export function grassStop(): Promise<number> {

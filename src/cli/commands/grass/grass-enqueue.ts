@@ -1,9 +1,9 @@
 // `grass enqueue`: adds one job to a queue of the service.
 
 import path from "node:path";
+import type { QueueInfo } from "../../../api/queue-service.js";
 import { ExitCode } from "../../../errors.js";
 import type { ServiceClient } from "../../../service/client/service-client.js";
-import type { QueueInfo } from "../../../service/queue-service.js";
 import { programLine } from "../../../transport/quote.js";
 import type {
   GrassEnqueueOptions,

@@ -1,6 +1,7 @@
 // `grass show`: the daemon, its workers, and the jobs of queues.
 
 import { release, type, uptime } from "node:os";
+import type { Health, QueueInfo, QueueMachine } from "../../../api/queue-service.js";
 import { ExitCode } from "../../../errors.js";
 import type { QueueJob } from "../../../model/queue.js";
 import { abilitiesOf } from "../../../report/live/abilities.js";
@@ -12,7 +13,6 @@ import {
   grassLines,
 } from "../../../report/tables/grass-table.js";
 import type { ServiceClient } from "../../../service/client/service-client.js";
-import type { Health, QueueInfo, QueueMachine } from "../../../service/queue-service.js";
 import type { GrassShowOptions } from "../../options/grass/grass-show-options.js";
 import { queueNamed } from "../queue/enqueue.js";
 import { loadAllJobs } from "../queue/queued-jobs.js";

@@ -6,6 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { readHomeDir } from "../../../account.js";
 import type { Health } from "../../../api/queue-service.js";
 import { ExitCode, UserError } from "../../../errors.js";
+import { formatCapacity } from "../../../plan/queue/format-capacity.js";
 import { jsonLine } from "../../../report/lines/json-lines.js";
 import { isGone } from "../../../run/home/lock.js";
 import { connectService, type ServiceClient } from "../../../service/client/service-client.js";
@@ -46,18 +47,25 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
 
 async function start(options: ServeOptions, file: string): Promise<ExitCode> {
   const stateDir = options.stateDir ?? file.replace(/\.json$/, "");
-  if (options.installs) return install(stateDir, limitWords(options));
+  if (options.installs) return install(stateDir, startWords(options));
+  for (const each of options.capacity?.notes ?? []) note(each);
   const running = await connectService(file);
-  if (running !== null) refuseOtherState(running, options.stateDir);
+  if (running !== null) refuseOther(running, options);
   else if (options.isForeground) return runHere(options);
   return describe(
-    running ?? (await startInBackground({ file, stateDir, words: limitWords(options) })),
+    running ?? (await startInBackground({ file, stateDir, words: startWords(options) })),
     options.isJson,
   );
 }
 
-function refuseOtherState(running: ServiceClient, asked: string | null): void {
+function refuseOther(running: ServiceClient, { stateDir: asked, capacity }: ServeOptions): void {
   const { state, pid } = running.service;
+  if (capacity !== null) {
+    running.close();
+    throw new UserError(`the queue service (process ${pid}) runs already: --capacity counts when it starts`, {
+      hint: "sshoal serve stop, then type this again; jobs run on",
+    });
+  }
   if (asked === null || asked === state) return;
   running.close();
   throw new UserError(`the queue service (process ${pid}) runs already, with its state in ${state}`, {
@@ -65,13 +73,22 @@ function refuseOtherState(running: ServiceClient, asked: string | null): void {
   });
 }
 
-function limitWords({ limits }: ServeOptions): string[] {
-  return ["--keep-jobs", `${limits.jobs ?? "all"}`, "--keep-days", `${limits.days ?? "all"}`];
+function startWords({ limits, capacity }: ServeOptions): string[] {
+  return [
+    ...["--keep-jobs", `${limits.jobs ?? "all"}`, "--keep-days", `${limits.days ?? "all"}`],
+    ...(capacity === null ? [] : ["--capacity", formatCapacity(capacity.capacity)]),
+  ];
 }
 
-async function runHere({ stateDir, limits }: ServeOptions): Promise<ExitCode> {
+async function runHere({ stateDir, limits, capacity }: ServeOptions): Promise<ExitCode> {
   const { startService } = await import("../../../service/run-service.js");
-  const running = await startService({ surroundings: readSurroundings(), stateDir, limits, onNote: note });
+  const running = await startService({
+    surroundings: readSurroundings(),
+    stateDir,
+    limits,
+    capacity: capacity?.capacity ?? null,
+    onNote: note,
+  });
   note(`the queue service listens at ${running.socket} (process ${process.pid})`);
   const leaving = new Promise<void>((resolve) => {
     for (const signal of SIGNALS) process.once(signal, () => resolve());

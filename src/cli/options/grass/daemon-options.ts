@@ -47,7 +47,10 @@ export function describeStart(choose: (invocation: GrassDaemonInvocation) => voi
       "Start the daemon in the background. If it runs already, only print that.",
     ),
   ).addOption(
-    new Option("--db <database>", "choose nothing: the record is SQLite").choices(["Sqlite", "Postgres"]),
+    new Option("--db <database>", "accept this option of Grass; the record is SQLite").choices([
+      "Sqlite",
+      "Postgres",
+    ]),
   );
   return withExamples(command, [
     ["Start it", "grass start"],
@@ -68,18 +71,18 @@ export function describeDaemon(choose: (invocation: GrassDaemonInvocation) => vo
 
 function describeDaemonOptions(command: Command): Command {
   command
-    .option("--bind <address>", "listen at HOST:PORT as well, for workers and other computers")
+    .option("--bind <address>", "wait for workers and commands at HOST:PORT, too")
     .option("--connect <address>", "run jobs for this broker: HOST:PORT or USER@HOST")
     .option("--no-worker", "run no jobs on this computer")
-    .option("--no-broker", "have no queues of its own; with --connect")
+    .option("--no-broker", "keep no queues here: run jobs of another broker")
     .addOption(
       new Option(
         "--capacity <amounts>",
         "declare what queues without a capacity share: '{gpu:4, cpu:16}'",
       ).argParser((text) => parseCapacity(text)),
     )
-    .option("--cert <file>", "accept this option of Grass, without effect")
-    .option("--cert-pass <word>", "accept this option of Grass, without effect");
+    .option("--cert <file>", "accept this option of Grass; it has no effect")
+    .option("--cert-pass <word>", "accept this option of Grass; it has no effect");
   return withNote(command, "Addresses", ADDRESSES);
 }
 

@@ -17,13 +17,13 @@ interface RawStop {
 export function describeGrassStop(choose: (invocation: GrassStopInvocation) => void): Command {
   const command = new Command("stop")
     .description("Stop the daemon. Its jobs run on, and the next start continues with them.")
-    .option("--queue <queue>", "refuse to stop the daemon: Grass had this option, without effect")
-    .option("--status <word>", "refuse to stop the daemon: Grass had this option, without effect")
-    .option("--confirmed", "accept this option of Grass, without effect");
+    .option("--queue <queue>", "print how to stop the jobs of a queue, and stop nothing")
+    .option("--status <word>", "print how to stop the jobs in a state, and stop nothing")
+    .option("--confirmed", "accept this option of Grass; it has no effect");
   return withExamples(command, [["Stop the daemon", "grass stop"]]).action(({ queue, status }: RawStop) => {
     if (queue !== undefined || status !== undefined)
       throw new UserError("grass stop ends the daemon, not the jobs of a queue", {
-        hint: `sshoal stop ${queue ?? "q1"}`,
+        hint: `sshoal stop ${queue ?? "q1"}${status === undefined ? "" : " --state waiting"}`,
       });
     choose({ command: "grass-stop" });
   });

@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import { Argument, Command, Option } from "commander";
 import { UserError } from "../../../errors.js";
+import { type AskedCapacity, parseCapacity } from "../../../input/queue/parse-capacity.js";
 import { withExamples, withNote } from "../../help/examples.js";
 
 export interface ServeInvocation {
@@ -20,6 +21,8 @@ export interface ServeOptions {
   /** Absolute; null: the usual one. */
   readonly stateDir: string | null;
   /** Of jobs that are over; null, here and below: no limit. */
+  /** What queues of this computer share that declare nothing; null: as before. */
+  readonly capacity: AskedCapacity | null;
   readonly limits: { readonly jobs: number | null; readonly days: number | null };
   readonly isJson: boolean;
 }
@@ -31,6 +34,7 @@ interface RawServe {
   /** Infinity, here and below: all. */
   readonly keepJobs: number;
   readonly keepDays: number;
+  readonly capacity?: AskedCapacity;
   readonly json?: true;
 }
 
@@ -57,6 +61,12 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
         "all",
       ),
     )
+    .addOption(
+      new Option(
+        "--capacity <amounts>",
+        "declare what this computer has for queues that declare nothing: '{gpu: 4}'",
+      ).argParser((text) => parseCapacity(text)),
+    )
     .option("--json", "print one JSON object");
   withNote(command, "Exit codes", EXIT_CODES);
   return withExamples(command, [
@@ -68,6 +78,7 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
     refuse("--foreground", raw.foreground === true && action !== "start", action);
     refuse("--install", raw.install === true && action !== "start", action);
     refuse("--state", raw.state !== undefined && !isStart, action);
+    refuse("--capacity", raw.capacity !== undefined && !isStart, action);
     choose({
       command: "serve",
       options: {
@@ -75,6 +86,7 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
         isForeground: raw.foreground ?? false,
         installs: raw.install ?? false,
         stateDir: raw.state === undefined ? null : resolve(raw.state),
+        capacity: raw.capacity ?? null,
         limits: { jobs: finite(raw.keepJobs), days: finite(raw.keepDays) },
         isJson: raw.json ?? false,
       },

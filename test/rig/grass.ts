@@ -1,0 +1,85 @@
+// Lines of a terminal for tests of `grass`: sh gets them exactly as typed, and finds the built commands on its PATH.
+
+import { spawn } from "node:child_process";
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { beforeEach } from "vitest";
+import type { CommandResult } from "./command.js";
+import { type QueueServiceRig, useQueueService } from "./queue-service.js";
+import { until } from "./until.js";
+
+const DIST = fileURLToPath(new URL("../../dist", import.meta.url));
+/** A program that notes its arguments, and what else a test asks about. */
+const NOTING = '#!/bin/sh\necho "${0##*/} $* on ${CUDA_VISIBLE_DEVICES-none}" >> "$NOTES"\n';
+
+export interface TypedDaemon {
+  stderr(): string;
+  /** As Ctrl-C does. */
+  interrupt(): void;
+  readonly ended: Promise<number | null>;
+}
+
+export interface GrassRig extends QueueServiceRig {
+  /** `more`: variables. */
+  type(line: string, more?: Readonly<Record<string, string>>): Promise<CommandResult>;
+  /** A line that must succeed; returns what it printed. */
+  ok(line: string, more?: Readonly<Record<string, string>>): Promise<string>;
+  /** A daemon in the foreground; resolves when it listens. */
+  daemon(line: string): Promise<TypedDaemon>;
+  /** What the stand-ins for programs of users have noted. */
+  notes(): Promise<string[]>;
+}
+
+/** `programs`: stand-ins that note how they were called. */
+export function useGrass(programs: readonly string[] = []): GrassRig {
+  const rig = useQueueService() as GrassRig;
+  beforeEach(() => {
+    const bin = rig.home.path("bin");
+    mkdirSync(bin);
+    for (const name of ["grass", "sshoal"]) symlinkSync(`${DIST}/${name}.js`, `${bin}/${name}`);
+    for (const name of programs) {
+      writeFileSync(`${bin}/${name}`, NOTING);
+      chmodSync(`${bin}/${name}`, 0o755);
+    }
+    Object.assign(rig, typing(rig, bin));
+  });
+  return rig;
+}
+
+function typing(rig: QueueServiceRig, bin: string): Omit<GrassRig, keyof QueueServiceRig> {
+  const start = (line: string, more: Readonly<Record<string, string>> = {}) => {
+    const PATH = `${bin}:${process.env.PATH}`;
+    const own = { HOME: rig.home.dir, NOTES: rig.home.path("notes"), TERM: "dumb" };
+    const child = spawn("sh", ["-c", line], { cwd: rig.work.dir, env: { PATH, ...own, ...rig.env, ...more } });
+    const text = { stdout: "", stderr: "" };
+    child.stdin.end();
+    child.stdout.on("data", (chunk) => (text.stdout += chunk));
+    child.stderr.on("data", (chunk) => (text.stderr += chunk));
+    const ended = new Promise<CommandResult>((resolve) => {
+      child.once("close", (code, signal) => resolve({ code, signal, ...text }));
+    });
+    return { child, text, ended };
+  };
+  const type = (line: string, more?: Readonly<Record<string, string>>) => start(line, more).ended;
+  return {
+    type,
+    async ok(line, more) {
+      const { code, stdout, stderr } = await type(line, more);
+      if (code !== 0) throw new Error(`exit ${code}: ${line}\n${stdout}\n${stderr}`);
+      return stdout;
+    },
+    async daemon(line) {
+      const { child, text, ended } = start(line);
+      await until(`it listens: ${line}`, () => / listens at |is connected/.test(text.stderr), 60_000);
+      return {
+        stderr: () => text.stderr,
+        interrupt: () => child.kill("SIGINT"),
+        ended: ended.then(({ code }) => code),
+      };
+    },
+    async notes() {
+      const text = await rig.home.read("notes").catch(() => "");
+      return text.split("\n").filter((line) => line !== "");
+    },
+  };
+}
