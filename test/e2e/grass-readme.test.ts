@@ -9,7 +9,9 @@ const grass = useGrass(["python", "main.py"]);
 
 /** As Python's os.system does for each pair. */
 const sweep = (line: string) =>
-  [0.01, 0.1].flatMap((lr) => [8, 16, 32].map((size) => line.replace("%s", `${lr}`).replace("%s", `${size}`)));
+  [0.01, 0.1].flatMap((lr) =>
+    [8, 16, 32].map((size) => line.replace("%s", `${lr}`).replace("%s", `${size}`)),
+  );
 
 const untilOver = (queue: string) => grass.run(["wait", queue]);
 
@@ -89,7 +91,8 @@ describe("the second README, local setup", () => {
     ]);
     expect((await grass.job("job1/1")).command).toBe("main.py arg1 arg2 arg3");
     daemon.interrupt();
-    expect(await daemon.ended).toBe(0);
+    await daemon.ended;
+    expect((await grass.type("sshoal serve status")).code).toBe(1);
   });
 
   test("the script, on a computer with cards, and on one with those that the daemon declares", async () => {

@@ -16,7 +16,7 @@ export interface TypedDaemon {
   stderr(): string;
   /** As Ctrl-C does. */
   interrupt(): void;
-  readonly ended: Promise<number | null>;
+  readonly ended: Promise<unknown>;
 }
 
 export interface GrassRig extends QueueServiceRig {
@@ -50,7 +50,8 @@ function typing(rig: QueueServiceRig, bin: string): Omit<GrassRig, keyof QueueSe
   const start = (line: string, more: Readonly<Record<string, string>> = {}) => {
     const PATH = `${bin}:${process.env.PATH}`;
     const own = { HOME: rig.home.dir, NOTES: rig.home.path("notes"), TERM: "dumb" };
-    const child = spawn("sh", ["-c", line], { cwd: rig.work.dir, env: { PATH, ...own, ...rig.env, ...more } });
+    const env = { PATH, ...own, ...rig.env, ...more };
+    const child = spawn("sh", ["-c", line], { cwd: rig.work.dir, env, detached: true });
     const text = { stdout: "", stderr: "" };
     child.stdin.end();
     child.stdout.on("data", (chunk) => (text.stdout += chunk));
@@ -73,8 +74,8 @@ function typing(rig: QueueServiceRig, bin: string): Omit<GrassRig, keyof QueueSe
       await until(`it listens: ${line}`, () => / listens at |is connected/.test(text.stderr), 60_000);
       return {
         stderr: () => text.stderr,
-        interrupt: () => child.kill("SIGINT"),
-        ended: ended.then(({ code }) => code),
+        interrupt: () => process.kill(-(child.pid ?? 0), "SIGINT"),
+        ended,
       };
     },
     async notes() {

@@ -2,8 +2,8 @@
 
 import path from "node:path";
 import type { QueueInfo } from "../../../api/queue-service.js";
-import { ExitCode } from "../../../errors.js";
-import type { ServiceClient } from "../../../service/client/service-client.js";
+import { ExitCode, UserError } from "../../../errors.js";
+import { type ServiceClient, ServiceError } from "../../../service/client/service-client.js";
 import { programLine } from "../../../transport/quote.js";
 import type {
   GrassEnqueueOptions,
@@ -40,9 +40,24 @@ async function enqueueWith(
   const env = [...(said.env ?? []), ...variables];
   const command = words.length === 0 ? "" : programLine(words);
   const job = askedJob(command, { ...said, ...(env.length > 0 && { env }) }, askedOf(queue));
-  const added = await addJobs(client, queue, [{ ...job, ask: { ...job.ask, words } }], false);
+  const added = await addJobs(client, queue, [{ ...job, ask: { ...job.ask, words } }], false).catch(
+    (error: unknown) => {
+      throw error instanceof ServiceError && queue.capacity === null ? withPlace(error) : error;
+    },
+  );
   printAdded(added, false);
   if (!waits) return ExitCode.Success;
   const { waitForAdded } = await import("../queue/wait-for-added.js");
   return waitForAdded(client, added, { tees: false, isJson: false });
+}
+
+/** Such a job needs a queue that declares what it asks for, or a daemon that does. */
+function withPlace(error: ServiceError): UserError {
+  const { message, exitCode } = error;
+  if (!/ can ever run this: /.test(message)) return error;
+  return new UserError(message, {
+    hint: "grass stop; grass start --capacity '{gpu: 4}', or name a queue that has it: grass show",
+    exitCode,
+    cause: error,
+  });
 }
