@@ -8,6 +8,7 @@ import type {
   QueueInfo,
   QueueMachine,
   QueueService,
+  ServiceDisk,
   WaitingJob,
 } from "../api/queue-service.js";
 import { ExitCode, UserError } from "../errors.js";
@@ -40,6 +41,7 @@ import { queueBooks } from "./queue-books.js";
 import { machinesOf, measureUnknown, parseCard } from "./queue-machines.js";
 import { QueueRunner } from "./queue-runner.js";
 import type { RunningQueue } from "./running-queue.js";
+import { openServiceDisk } from "./service-disk.js";
 import type { ServiceDatabase } from "./store/open-database.js";
 
 export interface CoreParts {
@@ -64,6 +66,7 @@ const DEFAULT_SPEC: QueueSpec = {
 };
 
 export class ServiceCore implements QueueService {
+  readonly disk: ServiceDisk;
   readonly #db: ServiceDatabase;
   readonly #house: House;
   readonly #ledger: Ledger;
@@ -76,6 +79,7 @@ export class ServiceCore implements QueueService {
   private constructor({ db, house }: Omit<CoreParts, "capacity">) {
     this.#db = db;
     this.#house = house;
+    this.disk = openServiceDisk(house);
     this.#ledger = new Ledger(db, house.onBug);
     this.#notices = new JobNotices(db, this.#ledger, house);
   }

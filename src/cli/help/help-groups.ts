@@ -5,7 +5,15 @@ import type { Command, Option } from "commander";
 /** By flag; with its value or both flags where another command has the long one for something else. The order is that of help. */
 const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
   Sweep: ["--parameter", "--sampling-mode", "--n-samples", "--seed", "--run", "--enqueue"],
-  "The service": ["--foreground", "--install", "--state <directory>", "--keep-jobs", "--keep-days"],
+  "The service": [
+    "--foreground",
+    "--install",
+    "--state <directory>",
+    "--keep-jobs",
+    "--keep-days",
+    "--listen",
+  ],
+  "Which service": ["--server", "--token-file"],
   "The daemon": ["--bind", "--connect", "--no-worker", "--no-broker", "--cert", "--cert-pass", "--db"],
   "The queue": ["--json <amounts>", "--capacity", "--file", "--unsecure", "--max-jobs", "--ahead", "--stop"],
   "When it runs": ["--priority", "--after", "--after-any", "--after-fail", "--hold", "--wait", "--sync"],

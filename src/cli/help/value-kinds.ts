@@ -40,6 +40,8 @@ const KINDS: Readonly<Record<string, ValueKind>> = {
   needs: "none",
   pattern: "none",
   rule: "none",
+  server: "machines",
+  "host:port": "none",
   share: "none",
   size: "none",
   word: "none",

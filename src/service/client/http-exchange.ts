@@ -1,13 +1,23 @@
 // One request of HTTP/1.1 over a socket, and its answer. Written by hand, because loading node:http and sending one
 // request with it takes 9 ms more of a processor.
 
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { LostConnection } from "./service-door.js";
 
 export interface Asked {
   readonly method: "GET" | "POST" | "DELETE";
   readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
   /** Sent as JSON; undefined: nothing. */
   readonly body?: unknown;
+  /** Sent instead, as it comes. */
+  readonly content?: Content;
+}
+
+interface Content {
+  readonly bytes: number;
+  /** Begins anew with each call. */
+  pieces(): AsyncIterable<Buffer>;
 }
 
 export interface Answered {
@@ -18,16 +28,14 @@ export interface Answered {
   readonly body: AsyncIterable<Buffer>;
 }
 
-/** The other side is gone. It may have done what it was asked to do. */
-export class LostConnection extends Error {}
-
 const MOST_HEAD_BYTES = 64 << 10;
 
 /** Owns the socket. */
-export async function exchange(socket: Socket, asked: Asked): Promise<Answered> {
+export async function exchange(socket: Duplex, asked: Asked): Promise<Answered> {
   // An error also ends the reading below, which reports it.
   socket.on("error", () => {});
   socket.write(formatRequest(asked));
+  if (asked.content !== undefined) await sendAll(socket, asked.content);
   const bytes = new Incoming(socket);
   const [statusLine = "", ...lines] = (await bytes.takeUntil("\r\n\r\n")).split("\r\n");
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1]);
@@ -38,11 +46,35 @@ export async function exchange(socket: Socket, asked: Asked): Promise<Answered> 
   return { status, headers, body: isChunked ? chunksOf(bytes) : bytesOf(bytes, length) };
 }
 
-function formatRequest({ method, path, body }: Asked): Buffer {
+/** No faster than it is taken. A service that refuses it answers while it is sent, and then closes. */
+async function sendAll(socket: Duplex, { pieces }: Content): Promise<void> {
+  try {
+    for await (const piece of pieces()) {
+      if (socket.destroyed) return;
+      if (!socket.write(piece)) await drained(socket);
+    }
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+function drained(socket: Duplex): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      for (const name of ["drain", "close", "error"]) socket.off(name, end);
+      resolve();
+    };
+    for (const name of ["drain", "close", "error"]) socket.on(name, end);
+  });
+}
+
+function formatRequest({ method, path, headers, body, content: sent }: Asked): Buffer {
   const content = body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body));
   const about = body === undefined ? [] : ["content-type: application/json"];
-  const length = method === "GET" ? [] : [`content-length: ${content.length}`];
-  const lines = [`${method} ${path} HTTP/1.1`, "host: sshoal", "connection: close", ...about, ...length];
+  const length = method === "GET" ? [] : [`content-length: ${sent?.bytes ?? content.length}`];
+  const given = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const lines = [`${method} ${path} HTTP/1.1`, ...given, "connection: close", ...about, ...length];
   return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`), content]);
 }
 
@@ -75,11 +107,11 @@ async function* chunksOf(bytes: Incoming): AsyncGenerator<Buffer> {
 
 /** What arrives, with backpressure. */
 class Incoming {
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
   readonly #chunks: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(socket: Socket) {
+  constructor(socket: Duplex) {
     this.#socket = socket;
     this.#chunks = socket[Symbol.asyncIterator]();
   }

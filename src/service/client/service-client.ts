@@ -1,21 +1,26 @@
 // How a command asks the queue service. It is light: a command such as `sshoal enqueue` starts, asks once, and ends.
 
-import { lstatSync } from "node:fs";
-import { connect, type Socket } from "node:net";
-import { ExitCode, UserError } from "../../errors.js";
+import type { Duplex } from "node:stream";
+import { UserError } from "../../errors.js";
 import type { JobId } from "../../model/job.js";
 import type { QueueEvent } from "../../model/queue.js";
-import { VERSION } from "../../model/version.js";
 import { eventsOf } from "./event-lines.js";
-import { type Answered, type Asked, exchange, LostConnection } from "./http-exchange.js";
-import { loadServiceFile, type ServiceFile } from "./service-file.js";
+import { type Answered, type Asked, exchange } from "./http-exchange.js";
+import { refusedOr, textOf } from "./service-answer.js";
+import { type Dialled, type Door, LostConnection, LostLink } from "./service-door.js";
+import type { ServiceFile } from "./service-file.js";
 
 /** Each call throws ServiceError if the service refuses it, and UserError if the service is gone. */
 export interface ServiceClient {
+  readonly door: Door;
   readonly service: ServiceFile;
+  /** Asked again over a lost connection, as long as the door has patience. */
   get<T>(path: string): Promise<T>;
-  post<T>(path: string, body?: object): Promise<T>;
+  /** `repeats`: the service recognises a repeat, as by the key of `/v1/jobs`. */
+  post<T>(path: string, body?: object, repeats?: "repeats"): Promise<T>;
   delete<T>(path: string): Promise<T>;
+  /** Posts bytes that the service recognises when they come again. */
+  send<T>(path: string, content: NonNullable<Asked["content"]>): Promise<T>;
   /**
    * Events after this one, also over a restart of the service, until the signal comes. Throws ServiceError with status 410 if
    * events in between are no longer kept: read the state again.
@@ -34,83 +39,49 @@ interface LogChoice {
   readonly follow: boolean;
 }
 
-/** The service refused a request. */
-export class ServiceError extends UserError {
-  readonly status: number;
-
-  constructor(status: number, message: string, options: { hint?: string; exitCode?: ExitCode }) {
-    super(message, options);
-    this.status = status;
-  }
-}
-
 /** How long a service that restarts is waited for. */
 const PATIENCE_MS = 30_000;
 const AGAIN_MS = 250;
 
-/**
- * `file`: service@<host>.json. Null: no service runs. Throws UserError if the file is not to be trusted, or the service has
- * another major version.
- */
+/** Null: no service runs. Throws UserError if there is no way to it, or if it has another major version. */
 export async function connectService(
-  file: string,
+  door: Door,
   patienceMs: number = PATIENCE_MS,
 ): Promise<ServiceClient | null> {
-  const found = await dialService(file);
-  return found && clientOf(found, file, patienceMs);
+  const found = await door.dial();
+  return found && clientOf(found, door, patienceMs);
 }
 
-interface Dialled {
-  readonly service: ServiceFile;
-  readonly socket: Socket;
-}
+type Question = Omit<Asked, "headers">;
 
-async function dialService(file: string): Promise<Dialled | null> {
-  const service = loadServiceFile(file);
-  if (service === null) return null;
-  checkVersion(service);
-  const socket = await dialSocket(service.socket);
-  return socket && { service, socket };
-}
-
-function checkVersion({ version, pid }: ServiceFile): void {
-  const [theirs, ours] = [version, VERSION].map((each) => each.split(".")[0]);
-  if (theirs === ours) return;
-  throw new UserError(`the queue service (process ${pid}) is sshoal ${version}, and this is ${VERSION}`, {
-    hint: "use the same version for both, or start the service again with this one: its jobs continue",
-  });
-}
-
-/** Null: nothing listens there. */
-function dialSocket(path: string): Promise<Socket | null> {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (!found?.isSocket() || found.uid !== process.geteuid?.()) return Promise.resolve(null);
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    socket.once("error", () => resolve(null));
-    socket.once("connect", () => resolve(socket));
-  });
-}
-
-function clientOf(first: Dialled, file: string, patienceMs: number): ServiceClient {
+function clientOf(first: Dialled, door: Door, patienceMs: number): ServiceClient {
   const { service } = first;
+  const never = new AbortController().signal;
   /** The connection that showed that the service runs carries the first request. */
-  let unused: Socket | null = first.socket;
-  const ask = async (asked: Asked, signal?: AbortSignal): Promise<Answered> => {
-    const socket = unused ?? (await dialService(file))?.socket;
+  let unused: Duplex | null = first.socket;
+  const ask = async (question: Question, signal?: AbortSignal): Promise<Answered> => {
+    const socket = unused ?? (await door.dial(signal))?.socket;
     unused = null;
     if (socket === undefined) throw new LostConnection("no service listens");
     const abort = () => socket.destroy();
     signal?.addEventListener("abort", abort, { once: true });
     socket.once("close", () => signal?.removeEventListener("abort", abort));
     if (signal?.aborted === true) abort();
-    return refusedOr(await exchange(socket, asked));
+    return refusedOr(await exchange(socket, { ...question, headers: door.headers }));
   };
-  const once = async <T>(asked: Asked): Promise<T> => {
-    try {
-      return JSON.parse(await textOf(await ask(asked))) as T;
-    } catch (error) {
-      throw error instanceof LostConnection ? goneError(service, error) : error;
+  const once = async <T>(question: Question, mostMs: number): Promise<T> => {
+    let lostAt: number | null = null;
+    for (;;) {
+      const begunAt = Date.now();
+      try {
+        return JSON.parse(await textOf(await ask(question))) as T;
+      } catch (error) {
+        if (!(error instanceof LostConnection)) throw error;
+        // One that was under way for long was not lost at the beginning.
+        if (lostAt === null || Date.now() - begunAt > mostMs) lostAt = Date.now();
+        if (Date.now() - lostAt >= mostMs) throw goneError(service, door, error);
+        await pause(AGAIN_MS, never);
+      }
     }
   };
   /** Asks for a stream again when its connection is lost. `next`: the path of what is still to come. */
@@ -131,17 +102,24 @@ function clientOf(first: Dialled, file: string, patienceMs: number): ServiceClie
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof LostConnection)) throw error;
-        lostAt ??= Date.now();
-        if (Date.now() - lostAt >= patienceMs) throw goneError(service, error);
+        // A lost link comes back some day, and then the service is there.
+        lostAt = error instanceof LostLink ? null : (lostAt ?? Date.now());
+        if (lostAt !== null && Date.now() - lostAt >= patienceMs) throw goneError(service, door, error);
         await pause(AGAIN_MS, signal);
       }
     }
   }
   return {
+    door,
     service,
-    get: (path) => once({ method: "GET", path }),
-    post: (path, body) => once({ method: "POST", path, ...(body !== undefined && { body }) }),
-    delete: (path) => once({ method: "DELETE", path }),
+    get: (path) => once({ method: "GET", path }, door.patienceMs),
+    post: (path, body, repeats) =>
+      once(
+        { method: "POST", path, ...(body !== undefined && { body }) },
+        repeats === "repeats" ? door.patienceMs : 0,
+      ),
+    send: (path, content) => once({ method: "POST", path, content }, door.patienceMs),
+    delete: (path) => once({ method: "DELETE", path }, 0),
     async *events(after, signal) {
       let last = after;
       const next = () => `/v1/events?after=${last}`;
@@ -166,35 +144,14 @@ function clientOf(first: Dialled, file: string, patienceMs: number): ServiceClie
     close() {
       unused?.destroy();
       unused = null;
+      door.close();
     },
   };
 }
 
-async function refusedOr(answered: Answered): Promise<Answered> {
-  if (answered.status < 400) return answered;
-  throw parseRefusal(answered.status, await textOf(answered));
-}
-
-function parseRefusal(status: number, text: string): ServiceError {
-  const { error } = JSON.parse(text) as {
-    error: { message: string; hint: string | null; exitCode: number };
-  };
-  const exitCode = Object.values(ExitCode).find((code) => code === error.exitCode);
-  return new ServiceError(status, error.message, {
-    ...(error.hint !== null && { hint: error.hint }),
-    ...(exitCode !== undefined && { exitCode }),
-  });
-}
-
-async function textOf({ body }: Answered): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
-}
-
-function goneError({ pid }: ServiceFile, cause: LostConnection): UserError {
-  return new UserError(`the queue service (process ${pid}) is gone`, {
-    hint: "start it again: sshoal serve (accepted jobs continue)",
+function goneError({ pid }: ServiceFile, { at, startCommand }: Door, cause: LostConnection): UserError {
+  return new UserError(`the queue service${at} (process ${pid}) is gone`, {
+    hint: `start it again: ${startCommand} (accepted jobs continue)`,
     cause,
   });
 }

@@ -5,6 +5,7 @@ import { type IncomingMessage, type RequestOptions, request } from "node:http";
 import { afterEach, beforeEach } from "vitest";
 import { type Api, openApi } from "../../../src/api/open-api.js";
 import { connectService, type ServiceClient } from "../../../src/service/client/service-client.js";
+import { socketDoor } from "../../../src/service/client/socket-door.js";
 import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
 import { type ScriptedService, scriptedService } from "./scripted-service.js";
 
@@ -75,7 +76,7 @@ export function useServed(): Served {
     },
     stream: (path, options = {}) => send("GET", path, undefined, options),
     async client(patienceMs) {
-      const client = await connectService(served.file, patienceMs);
+      const client = await connectService(socketDoor(served.file), patienceMs);
       if (client === null) throw new Error("no service runs");
       return client;
     },

@@ -5,7 +5,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { QueueInfo } from "../../../api/queue-service.js";
 import { ExitCode, UserError } from "../../../errors.js";
 import type { QueueSpec } from "../../../model/queue.js";
-import { ServiceError } from "../../../service/client/service-client.js";
+import { ServiceError } from "../../../service/client/service-answer.js";
+import { brokerOf } from "../../options/grass/broker-option.js";
 import type { GrassCreateOptions } from "../../options/grass/create-queue-options.js";
 import { note } from "../../terminal/note.js";
 import { loadQueues } from "../queue/queued-jobs.js";
@@ -15,7 +16,7 @@ import { needGrass } from "./need-grass.js";
 export async function grassCreate({ spec, env, notes }: GrassCreateOptions): Promise<ExitCode> {
   for (const each of notes) note(each);
   noteProgram(spec);
-  const client = await needGrass(null);
+  const client = await needGrass(brokerOf({}));
   const existing = (await loadQueues(client)).find(({ name }) => name === spec.name);
   if (existing !== undefined) return checkSame(existing, spec);
   try {

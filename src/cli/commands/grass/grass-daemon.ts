@@ -11,6 +11,7 @@ const USUAL: Omit<ServeOptions, "action"> = {
   installs: false,
   stateDir: null,
   capacity: null,
+  listen: null,
   limits: { jobs: null, days: null },
   isJson: false,
 };

@@ -26,12 +26,12 @@ interface State {
   readonly jobs: readonly QueueJob[];
 }
 
-export async function grassShow({ queue, isJson, isLive, broker }: GrassShowOptions): Promise<ExitCode> {
+export async function grassShow({ queue, isJson, isLive, server }: GrassShowOptions): Promise<ExitCode> {
   if (isLive) {
     const { show } = await import("../queue/show.js");
-    return show({ queue, states: [], limit: null, isLive, isJson: false });
+    return show({ queue, states: [], limit: null, isLive, isJson: false, server });
   }
-  const client = await needGrass(broker);
+  const client = await needGrass(server);
   const state = await load(client, queue, isJson);
   if (isJson) {
     process.stdout.write(`${grassJson(state)}\n`);

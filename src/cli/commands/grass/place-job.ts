@@ -3,6 +3,7 @@
 import { UserError } from "../../../errors.js";
 import { suggest } from "../../../input/suggest.js";
 import { DEFAULT_QUEUE, type QueueSpec } from "../../../model/queue.js";
+import { ownPrefix } from "./worker-queue.js";
 
 export interface Placed<Q> {
   readonly queue: Q;
@@ -37,7 +38,7 @@ export function placeJob<Q extends Pick<QueueSpec, "name" | "prefix">>(
   const queue = queues.find((each) => each.name === name);
   if (queue === undefined) throw unknownQueue(name, queues, "");
   // The words of a queue with a command are its arguments: `lr=0.01` is one of them.
-  if (queue.prefix.length > 0) return { queue, words, variables: [], note: null };
+  if (ownPrefix(queue).length > 0) return { queue, words, variables: [], note: null };
   return { queue, ...withoutVariables(words, queue.name), note: null };
 }
 

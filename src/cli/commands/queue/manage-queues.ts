@@ -13,7 +13,7 @@ import { loadQueues, unknownQueue } from "./queued-jobs.js";
 import { needService } from "./service-here.js";
 
 export async function manageQueues(options: QueueOptions): Promise<ExitCode> {
-  const client = await needService();
+  const client = await needService(options.server);
   const { isJson } = options;
   switch (options.action) {
     case "create": {

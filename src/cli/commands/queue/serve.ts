@@ -10,6 +10,13 @@ import { formatCapacity } from "../../../plan/queue/format-capacity.js";
 import { jsonLine } from "../../../report/lines/json-lines.js";
 import { isGone } from "../../../run/home/lock.js";
 import { connectService, type ServiceClient } from "../../../service/client/service-client.js";
+import { socketDoor } from "../../../service/client/socket-door.js";
+import { tokenFileIn } from "../../../service/client/token-file.js";
+import {
+  formatNetworkPlace,
+  type NetworkPlace,
+  parseNetworkPlace,
+} from "../../options/queue/network-place.js";
 import type { ServeOptions } from "../../options/queue/serve-options.js";
 import { readSurroundings } from "../../read-surroundings.js";
 import { note } from "../../terminal/note.js";
@@ -19,6 +26,8 @@ import { systemdUnit } from "./systemd-unit.js";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const PATIENCE_MS = 60_000;
+const UNENCRYPTED =
+  "warning: what travels over this port is not encrypted, so use it only in a network that you trust; sshoal --server user@host goes through ssh";
 
 export async function serve(options: ServeOptions): Promise<ExitCode> {
   const file = serviceFile();
@@ -32,11 +41,12 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
     case "stop":
       return stop(options, file);
     case "restart": {
-      const before = await connectService(file);
+      const before = await connectService(socketDoor(file));
       const stateDir = options.stateDir ?? before?.service.state ?? null;
+      const listen = options.listen ?? placeOf(before);
       before?.close();
       await stopAt(file);
-      return start({ ...options, stateDir }, file);
+      return start({ ...options, stateDir, listen }, file);
     }
     case "status":
       return status(options, file);
@@ -47,49 +57,66 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
 
 async function start(options: ServeOptions, file: string): Promise<ExitCode> {
   const stateDir = options.stateDir ?? file.replace(/\.json$/, "");
-  if (options.installs) return install(stateDir, startWords(options));
+  if (options.installs) return install(stateDir, furtherWords(options));
   for (const each of options.capacity?.notes ?? []) note(each);
-  const running = await connectService(file);
+  const running = await connectService(socketDoor(file));
   if (running !== null) refuseOther(running, options);
   else if (options.isForeground) return runHere(options);
-  return describe(
-    running ?? (await startInBackground({ file, stateDir, words: startWords(options) })),
-    options.isJson,
-  );
+  const client = running ?? (await startInBackground({ file, stateDir, words: furtherWords(options) }));
+  const { listen } = client.service;
+  if (running === null && listen !== null && !/^(127\.|localhost:|\[::1\])/.test(listen)) note(UNENCRYPTED);
+  return describe(client, options.isJson);
 }
 
-function refuseOther(running: ServiceClient, { stateDir: asked, capacity }: ServeOptions): void {
-  const { state, pid } = running.service;
-  if (capacity !== null) {
+function refuseOther(running: ServiceClient, { stateDir, listen, capacity }: ServeOptions): void {
+  const { state, pid, listen: listens } = running.service;
+  const refuse = (what: string, words: string) => {
     running.close();
-    throw new UserError(`the queue service (process ${pid}) runs already: --capacity counts when it starts`, {
-      hint: "sshoal serve stop, then type this again; jobs run on",
+    throw new UserError(`the queue service (process ${pid}) runs already, ${what}`, {
+      hint: `sshoal serve restart ${words}`,
     });
-  }
-  if (asked === null || asked === state) return;
-  running.close();
-  throw new UserError(`the queue service (process ${pid}) runs already, with its state in ${state}`, {
-    hint: `sshoal serve restart --state ${asked}`,
-  });
+  };
+  if (stateDir !== null && stateDir !== state) refuse(`with its state in ${state}`, `--state ${stateDir}`);
+  if (capacity !== null)
+    refuse("and --capacity counts when it starts", `--capacity '${formatCapacity(capacity.capacity)}'`);
+  const asked = listen && formatNetworkPlace(listen);
+  if (asked === null || asked === listens || (listen?.port === 0 && listens !== null)) return;
+  refuse(`and listens ${listens === null ? "on no port" : `at ${listens}`}`, `--listen ${asked}`);
 }
 
-function startWords({ limits, capacity }: ServeOptions): string[] {
+/** Null: no service, or it listens on no port. */
+function placeOf(running: ServiceClient | null): NetworkPlace | null {
+  const listens = running?.service.listen ?? null;
+  return listens === null ? null : parseNetworkPlace(listens, "--listen", "--listen 127.0.0.1:7500");
+}
+
+function furtherWords({ limits, listen, capacity }: ServeOptions): string[] {
   return [
-    ...["--keep-jobs", `${limits.jobs ?? "all"}`, "--keep-days", `${limits.days ?? "all"}`],
+    "--keep-jobs",
+    `${limits.jobs ?? "all"}`,
+    "--keep-days",
+    `${limits.days ?? "all"}`,
     ...(capacity === null ? [] : ["--capacity", formatCapacity(capacity.capacity)]),
+    ...(listen === null ? [] : ["--listen", formatNetworkPlace(listen)]),
   ];
 }
 
-async function runHere({ stateDir, limits, capacity }: ServeOptions): Promise<ExitCode> {
+async function runHere({ stateDir, limits, listen, capacity: asked }: ServeOptions): Promise<ExitCode> {
   const { startService } = await import("../../../service/run-service.js");
+  const surroundings = readSurroundings();
   const running = await startService({
-    surroundings: readSurroundings(),
+    surroundings,
     stateDir,
     limits,
-    capacity: capacity?.capacity ?? null,
+    capacity: asked?.capacity ?? null,
+    listen,
     onNote: note,
   });
   note(`the queue service listens at ${running.socket} (process ${process.pid})`);
+  if (running.network !== null) {
+    note(`it also listens at ${running.network.address}; the token is in ${tokenFileIn(running.dir)}`);
+    if (!running.network.isLoopback) note(UNENCRYPTED);
+  }
   const leaving = new Promise<void>((resolve) => {
     for (const signal of SIGNALS) process.once(signal, () => resolve());
   });
@@ -107,7 +134,7 @@ async function stop({ isJson }: ServeOptions, file: string): Promise<ExitCode> {
 
 /** Returns its process, which is gone; null: none ran. */
 async function stopAt(file: string): Promise<number | null> {
-  const client = await connectService(file);
+  const client = await connectService(socketDoor(file));
   if (client === null) return null;
   const { pid } = client.service;
   await client.post("/v1/shutdown");
@@ -120,7 +147,7 @@ async function stopAt(file: string): Promise<number | null> {
 }
 
 async function status({ isJson }: ServeOptions, file: string): Promise<ExitCode> {
-  const client = await connectService(file);
+  const client = await connectService(socketDoor(file));
   if (client !== null) return describe(client, isJson);
   process.stdout.write(isJson ? `${notRunningJson()}\n` : "the queue service does not run: sshoal serve\n");
   return ExitCode.JobFailed;
@@ -128,10 +155,11 @@ async function status({ isJson }: ServeOptions, file: string): Promise<ExitCode>
 
 async function describe(client: ServiceClient, isJson: boolean): Promise<ExitCode> {
   const { refuses } = await client.get<Health>("/v1/health");
-  const { pid, socket, version, state, startedAt } = client.service;
-  const about = { pid, socket, version, state, startedAt };
+  const { pid, socket, version, state, startedAt, listen } = client.service;
+  const about = { pid, socket, version, state, startedAt, listen };
   const text = [
     `the queue service listens at ${socket} (process ${pid}, version ${version})`,
+    ...(listen === null ? [] : [`it also listens at ${listen}; the token is in ${tokenFileIn(state)}`]),
     `its state is in ${state}`,
     ...(refuses === null ? [] : [`it accepts no jobs now: ${refuses}`]),
   ].join("\n");

@@ -7,6 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { ExitCode, UserError } from "../../../errors.js";
 import { readHolder } from "../../../run/home/lock.js";
 import { connectService, type ServiceClient } from "../../../service/client/service-client.js";
+import { socketDoor } from "../../../service/client/socket-door.js";
 import { lockFile } from "../../../service/service-place.js";
 import { serviceEnvironment } from "./service-environment.js";
 
@@ -43,7 +44,7 @@ export async function startInBackground({ file, stateDir, words }: Starting): Pr
   });
   child.unref();
   for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await pause(AGAIN_MS)) {
-    const client = await connectService(file);
+    const client = await connectService(socketDoor(file));
     if (client !== null) return client;
     // A start at the same moment has the lock, and answers in a moment.
     if (ended !== null && readHolder(lockFile(stateDir)) === null) break;

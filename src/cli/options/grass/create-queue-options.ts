@@ -10,6 +10,7 @@ import { withExamples, withNote } from "../../help/examples.js";
 import { type Environment, gather, toAssignment } from "../option-values.js";
 import type { EnqueueReading } from "../queue/enqueue-words.js";
 import { newName, type QueueInvocation } from "../queue/queue-options.js";
+import { brokerOf } from "./broker-option.js";
 
 export interface GrassCreateInvocation {
   readonly command: "grass-create";
@@ -122,6 +123,9 @@ export function describeDeleteQueue(choose: (invocation: QueueInvocation) => voi
     .description("Delete a queue, with its jobs. It is refused while jobs wait or run.")
     .argument("<queue>", "name of the queue");
   return withExamples(command, [["Delete a queue", "grass delete-queue q1"]]).action((name: string) =>
-    choose({ command: "queue", options: { action: "delete", isJson: false, name, stops: false } }),
+    choose({
+      command: "queue",
+      options: { action: "delete", isJson: false, name, stops: false, server: brokerOf({}) },
+    }),
   );
 }

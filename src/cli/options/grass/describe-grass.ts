@@ -5,7 +5,7 @@ import { withExamples, withNote } from "../../help/examples.js";
 import type { Environment } from "../option-values.js";
 import type { EnqueueReading } from "../queue/enqueue-words.js";
 import type { QueueInvocation } from "../queue/queue-options.js";
-import { brokerIn } from "./broker-option.js";
+import { brokerOf, rawBrokerIn } from "./broker-option.js";
 import {
   describeCreateQueue,
   describeDeleteQueue,
@@ -73,7 +73,7 @@ export function parseGrass<T extends { readonly command: string }>(
   return {
     command: "grass-enqueue-open",
     first,
-    broker: brokerIn(asQueue.options),
+    server: brokerOf(rawBrokerIn(asQueue.options)),
     read(isQueue) {
       const chosen = read(isQueue ? asQueue : asCommand);
       if (chosen.command !== "grass-enqueue") throw new Error(`enqueue was read as ${chosen.command}`);

@@ -7,7 +7,8 @@ import { withExamples, withNote } from "../../help/examples.js";
 import { gather } from "../option-values.js";
 import type { EnqueueReading } from "../queue/enqueue-words.js";
 import type { RawJob } from "../queue/job-ask.js";
-import { brokerOption } from "./broker-option.js";
+import type { AskedServer } from "../queue/server-options.js";
+import { brokerOf, describeBroker, type RawBroker } from "./broker-option.js";
 
 export interface GrassEnqueueInvocation {
   readonly command: "grass-enqueue";
@@ -18,8 +19,8 @@ export interface GrassEnqueueInvocation {
 export interface OpenGrassEnqueueInvocation {
   readonly command: "grass-enqueue-open";
   readonly first: string;
-  /** Where the queues are; null: on this computer. */
-  readonly broker: string | null;
+  /** Where the queues are. */
+  readonly server: AskedServer;
   readonly read: (isQueue: boolean) => GrassEnqueueOptions;
 }
 
@@ -30,15 +31,14 @@ export interface GrassEnqueueOptions {
   readonly said: Partial<RawJob>;
   /** Until the job has ended. */
   readonly waits: boolean;
-  readonly broker: string | null;
+  readonly server: AskedServer;
 }
 
-interface RawEnqueue {
+interface RawEnqueue extends RawBroker {
   readonly json?: AskedNeed;
   readonly require?: AskedNeed;
   readonly cwd?: string;
   readonly env?: string[];
-  readonly broker?: string;
   readonly sync?: true;
 }
 
@@ -61,8 +61,8 @@ export function describeGrassEnqueue(
     .addOption(needOption("--require"))
     .option("--cwd <directory>", "run it in this directory (default: that of the queue, or this one)")
     .option("-e, --env <NAME=VALUE>", "set a variable for the job; repeatable", gather)
-    .addOption(brokerOption())
     .option("--sync", "wait until the job has ended, and exit with its code");
+  describeBroker(command);
   withNote(command, "Words", WORDS);
   withNote(command, "Queues", QUEUES);
   return withExamples(command, [
@@ -74,7 +74,7 @@ export function describeGrassEnqueue(
       throw new UserError("which command?", { hint: "grass enqueue q1 -- python train.py" });
     choose({
       command: "grass-enqueue",
-      options: { queue, words, said: saidBy(raw), waits: raw.sync ?? false, broker: raw.broker ?? null },
+      options: { queue, words, said: saidBy(raw), waits: raw.sync ?? false, server: brokerOf(raw) },
     });
   });
 }

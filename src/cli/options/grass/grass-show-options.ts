@@ -3,7 +3,8 @@
 import { Command, Option } from "commander";
 import { UserError } from "../../../errors.js";
 import { withExamples } from "../../help/examples.js";
-import { brokerOption } from "./broker-option.js";
+import type { AskedServer } from "../queue/server-options.js";
+import { brokerOf, describeBroker, type RawBroker } from "./broker-option.js";
 
 export interface GrassShowInvocation {
   readonly command: "grass-show";
@@ -15,16 +16,14 @@ export interface GrassShowOptions {
   readonly queue: string | null;
   readonly isLive: boolean;
   readonly isJson: boolean;
-  /** Null: this computer. */
-  readonly broker: string | null;
+  readonly server: AskedServer;
 }
 
-interface RawShow {
+interface RawShow extends RawBroker {
   readonly queue?: string;
   readonly interactive?: true;
   readonly json?: true;
   readonly table?: true;
-  readonly broker?: string;
 }
 
 export function describeGrassShow(choose: (invocation: GrassShowInvocation) => void): Command {
@@ -35,14 +34,14 @@ export function describeGrassShow(choose: (invocation: GrassShowInvocation) => v
     .addOption(new Option("--queue <queue>", "show this queue only"))
     .option("-i, --interactive", "show it live, until q")
     .option("--table", "print tables, as without options")
-    .option("--json", "print one JSON object")
-    .addOption(brokerOption());
+    .option("--json", "print one JSON object");
+  describeBroker(command);
   return withExamples(command, [
     ["Show everything", "grass show"],
     ["Show one queue", "grass show q1"],
     ["Print everything for a program", "grass show --json"],
   ]).action((word: string | undefined, raw: RawShow) => {
-    const { queue = word, interactive, json, table, broker = null } = raw;
+    const { queue = word, interactive, json, table } = raw;
     if (word !== undefined && word !== queue)
       throw new UserError(`${word} and --queue ${queue} name two queues`, { hint: "leave one of them out" });
     const many = Object.entries({ "-i": interactive, "--json": json, "--table": table }).flatMap(
@@ -52,7 +51,12 @@ export function describeGrassShow(choose: (invocation: GrassShowInvocation) => v
       throw new UserError(`${many.join(" and ")} cannot be combined`, { hint: "leave one of them out" });
     choose({
       command: "grass-show",
-      options: { queue: queue ?? null, isLive: interactive ?? false, isJson: json ?? false, broker },
+      options: {
+        queue: queue ?? null,
+        isLive: interactive ?? false,
+        isJson: json ?? false,
+        server: brokerOf(raw),
+      },
     });
   });
 }

@@ -5,6 +5,7 @@ import { Argument, Command, Option } from "commander";
 import { UserError } from "../../../errors.js";
 import { type AskedCapacity, parseCapacity } from "../../../input/queue/parse-capacity.js";
 import { withExamples, withNote } from "../../help/examples.js";
+import { type NetworkPlace, parseNetworkPlace } from "./network-place.js";
 
 export interface ServeInvocation {
   readonly command: "serve";
@@ -24,6 +25,8 @@ export interface ServeOptions {
   /** What queues of this computer share that declare nothing; null: as before. */
   readonly capacity: AskedCapacity | null;
   readonly limits: { readonly jobs: number | null; readonly days: number | null };
+  /** Where it also answers, to those who have its token; null: on its socket alone. */
+  readonly listen: NetworkPlace | null;
   readonly isJson: boolean;
 }
 
@@ -35,6 +38,7 @@ interface RawServe {
   readonly keepJobs: number;
   readonly keepDays: number;
   readonly capacity?: AskedCapacity;
+  readonly listen?: NetworkPlace;
   readonly json?: true;
 }
 
@@ -67,6 +71,14 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
         "declare what this computer has for queues that declare nothing: '{gpu: 4}'",
       ).argParser((text) => parseCapacity(text)),
     )
+    .addOption(
+      new Option(
+        "--listen <host:port>",
+        "also answer there, over TCP, requests that have the token",
+      ).argParser((text) =>
+        parseNetworkPlace(text, "--listen", "--listen 127.0.0.1:7500, or --listen 0.0.0.0:7500"),
+      ),
+    )
     .option("--json", "print one JSON object");
   withNote(command, "Exit codes", EXIT_CODES);
   return withExamples(command, [
@@ -79,6 +91,7 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
     refuse("--install", raw.install === true && action !== "start", action);
     refuse("--state", raw.state !== undefined && !isStart, action);
     refuse("--capacity", raw.capacity !== undefined && !isStart, action);
+    refuse("--listen", command.getOptionValueSource("listen") === "cli" && !isStart, action);
     choose({
       command: "serve",
       options: {
@@ -88,6 +101,7 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
         stateDir: raw.state === undefined ? null : resolve(raw.state),
         capacity: raw.capacity ?? null,
         limits: { jobs: finite(raw.keepJobs), days: finite(raw.keepDays) },
+        listen: raw.listen ?? null,
         isJson: raw.json ?? false,
       },
     });

@@ -4,7 +4,9 @@ import { afterEach, expect, test } from "vitest";
 import type { Health } from "../../../../src/api/queue-service.js";
 import { UserError } from "../../../../src/errors.js";
 import type { QueueEvent } from "../../../../src/model/queue.js";
-import { connectService, ServiceError } from "../../../../src/service/client/service-client.js";
+import { ServiceError } from "../../../../src/service/client/service-answer.js";
+import { connectService } from "../../../../src/service/client/service-client.js";
+import { socketDoor } from "../../../../src/service/client/socket-door.js";
 import { until } from "../../../rig/until.js";
 import { anEvent, aQueueJob } from "../../api/scripted-service.js";
 import { saveFile, useServed } from "../../api/served.js";
@@ -52,30 +54,32 @@ test("a refusal keeps its message, hint, exit code and status", async () => {
 
 test("no file, no socket and a stale socket are no service", async () => {
   await served.close();
-  expect(await connectService(served.file)).toBeNull();
+  expect(await connectService(socketDoor(served.file))).toBeNull();
   writeFileSync(served.socket, "");
-  expect(await connectService(served.file)).toBeNull();
+  expect(await connectService(socketDoor(served.file))).toBeNull();
   rmSync(served.file);
-  expect(await connectService(served.file)).toBeNull();
+  expect(await connectService(socketDoor(served.file))).toBeNull();
 });
 
 test("a file that another account could write is refused", async () => {
   chmodSync(served.file, 0o644);
-  await expect(connectService(served.file)).rejects.toThrow(/not a file of this account alone/);
+  await expect(connectService(socketDoor(served.file))).rejects.toThrow(/not a file of this account alone/);
   chmodSync(served.file, 0o600);
   renameSync(served.file, served.work.path("real"));
   symlinkSync(served.work.path("real"), served.file);
-  await expect(connectService(served.file)).rejects.toThrow(UserError);
+  await expect(connectService(socketDoor(served.file))).rejects.toThrow(UserError);
 });
 
 test("a file with other content is refused", async () => {
   writeFileSync(served.file, '{"pid": 1}');
-  await expect(connectService(served.file)).rejects.toThrow(/does not describe a queue service/);
+  await expect(connectService(socketDoor(served.file))).rejects.toThrow(/does not describe a queue service/);
 });
 
 test("a service of another major version is named", async () => {
   saveFile(served, "7.0.1");
-  await expect(connectService(served.file)).rejects.toThrow(/is sshoal 7\.0\.1, and this is 0\.0\.0-test/);
+  await expect(connectService(socketDoor(served.file))).rejects.toThrow(
+    /is sshoal 7\.0\.1, and this is 0\.0\.0-test/,
+  );
   saveFile(served, "0.9.1");
   (await served.client()).close();
 });
