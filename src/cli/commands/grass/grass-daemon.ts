@@ -19,15 +19,21 @@ const USUAL: Omit<ServeOptions, "action"> = {
 export async function grassDaemon(options: GrassDaemonOptions): Promise<number> {
   for (const each of options.notes) note(each);
   refuseOthers(options);
-  return serve({ ...USUAL, action: "start", isForeground: options.isForeground, capacity: options.capacity });
+  return serve({
+    ...USUAL,
+    action: "start",
+    isForeground: options.isForeground,
+    capacity: options.capacity,
+    listen: options.bind,
+  });
 }
 
 export function grassStop(): Promise<number> {
   return serve({ ...USUAL, action: "stop" });
 }
 
-function refuseOthers({ bind, connect, hasWorker }: GrassDaemonOptions): void {
-  const flag = bind !== null ? "--bind" : connect !== null ? "--connect" : hasWorker ? null : "--no-worker";
+function refuseOthers({ connect, hasWorker }: GrassDaemonOptions): void {
+  const flag = connect !== null ? "--connect" : hasWorker ? null : "--no-worker";
   if (flag !== null)
     throw new UserError(`${flag}: a daemon for several computers cannot be started yet`, {
       hint: "grass daemon",

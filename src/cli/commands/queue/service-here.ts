@@ -10,7 +10,7 @@ import type { AskedServer } from "../../options/queue/server-options.js";
 import { stateDir } from "../../read-surroundings.js";
 
 /** As a server: the service of this computer, whatever a variable or a configuration file says. */
-const HERE = "here";
+export const HERE = "here";
 
 /** By which commands find the service of this computer. Null: there is no safe place for it. */
 export function serviceFile(): string | null {

@@ -4,6 +4,7 @@ import { Command, Option } from "commander";
 import { UserError } from "../../../errors.js";
 import { type AskedCapacity, parseCapacity } from "../../../input/queue/parse-capacity.js";
 import { withExamples, withNote } from "../../help/examples.js";
+import { type NetworkPlace, parseNetworkPlace } from "../queue/network-place.js";
 
 export interface GrassDaemonInvocation {
   readonly command: "grass-daemon";
@@ -13,7 +14,7 @@ export interface GrassDaemonInvocation {
 export interface GrassDaemonOptions {
   readonly isForeground: boolean;
   /** `host:port` at which it listens; null: only on its socket. */
-  readonly bind: string | null;
+  readonly bind: NetworkPlace | null;
   /** The broker that gives it jobs: `host:port` or `user@host`; null: itself. */
   readonly connect: string | null;
   readonly hasBroker: boolean;
@@ -25,7 +26,7 @@ export interface GrassDaemonOptions {
 }
 
 interface RawDaemon {
-  readonly bind?: string;
+  readonly bind?: NetworkPlace;
   readonly connect?: string;
   readonly broker: boolean;
   readonly worker: boolean;
@@ -71,7 +72,11 @@ export function describeDaemon(choose: (invocation: GrassDaemonInvocation) => vo
 
 function describeDaemonOptions(command: Command): Command {
   command
-    .option("--bind <address>", "wait for workers and commands at HOST:PORT, too")
+    .addOption(
+      new Option("--bind <host:port>", "wait there for workers and commands with a token, too").argParser(
+        (text) => parseNetworkPlace(text, "--bind", "--bind 127.0.0.1:7500, or --bind 0.0.0.0:7500"),
+      ),
+    )
     .option("--connect <address>", "run jobs for this broker: HOST:PORT or USER@HOST")
     .option("--no-worker", "run no jobs on this computer")
     .option("--no-broker", "keep no queues here: run jobs of another broker")

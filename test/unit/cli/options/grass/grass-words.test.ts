@@ -60,7 +60,8 @@ describe("enqueue: where the command begins", () => {
 
   test("--broker is known before the queues are", () => {
     const invocation = parse("enqueue --broker 1.2.3.4:7500 --require '{printer:1}' print paper.pdf");
-    expect(invocation).toMatchObject({ first: "print", broker: "1.2.3.4:7500" });
+    expect(invocation).toMatchObject({ first: "print", server: { typed: "tcp://1.2.3.4:7500" } });
+    expect(parse("show --broker ada@lab")).toMatchObject({ options: { server: { typed: "ada@lab" } } });
   });
 });
 
@@ -128,7 +129,7 @@ describe("daemon and start", () => {
     const invocation = parse("daemon --bind 0.0.0.0:7500 --no-worker --cert my_cert.p12");
     expect(invocation).toMatchObject({
       options: {
-        bind: "0.0.0.0:7500",
+        bind: { host: "0.0.0.0", port: 7500 },
         hasWorker: false,
         hasBroker: true,
         notes: [expect.stringContaining("--cert has no effect")],
