@@ -32,7 +32,14 @@ async function dispatch(program: Program): Promise<number> {
 }
 
 /** A run makes its directory known by itself; the others have no use for one, and must start fast. */
-const FORGETTING = new Set<Invocation["command"]>(["answered", "run", "serve", "enqueue", "enqueue-open"]);
+const FORGETTING = new Set<Invocation["command"]>([
+  "answered",
+  "run",
+  "serve",
+  "join",
+  "enqueue",
+  "enqueue-open",
+]);
 /** Commands whose words may mean jobs of the queue service. */
 const ON_QUEUES = new Set<Invocation["command"]>([
   "status",
@@ -144,6 +151,10 @@ async function perform(invocation: Invocation, program: Program): Promise<number
     case "serve": {
       const { serve } = await import("./cli/commands/queue/serve.js");
       return serve(invocation.options);
+    }
+    case "join": {
+      const { join } = await import("./cli/commands/queue/join.js");
+      return join(invocation.options);
     }
     case "queue": {
       const { manageQueues } = await import("./cli/commands/queue/manage-queues.js");

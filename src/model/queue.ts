@@ -37,7 +37,15 @@ export interface QueueSpec {
 
 export type Capacities = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
+/** A machine that has dialled in. The queue remembers it while it is away. */
+export interface JoinedMachine {
+  readonly name: string;
+  /** What it has besides what is measured; null: what the queue declares. */
+  readonly capacity: Capacities | null;
+}
+
 export interface Queue extends QueueSpec {
+  readonly joined: readonly JoinedMachine[];
   readonly isPaused: boolean;
   readonly createdAt: number;
 }
@@ -229,6 +237,8 @@ export const QUEUE_EVENT_KINDS = [
   "machine-lost",
   "machine-back",
   "machine-failed",
+  "machine-joined",
+  "machine-left",
   "machine-draining",
   "machine-opened",
   "warning",

@@ -16,6 +16,7 @@ import type {
   QueueSpec,
 } from "../model/queue.js";
 import type { WhyWaiting } from "../model/why.js";
+import type { JoinAsk, JoinDoor } from "./joined/join-queues.js";
 
 export interface QueueService {
   readonly health: Health;
@@ -38,6 +39,8 @@ export interface QueueService {
   why(queue: string, id: JobId): Promise<WaitingJob>;
   machines(): readonly QueueMachine[];
   actOnMachine(asked: MachineAct): Promise<void>;
+  /** A machine that has dialled in gives its shell to queues. */
+  join(asked: JoinAsk): Promise<JoinDoor>;
   /** Events after this one, at most `limit`; null: they are no longer kept. */
   eventsAfter(seq: number, limit?: number): readonly QueueEvent[] | null;
   /** Returns a function that ends it. */
@@ -59,6 +62,8 @@ export interface Health {
 
 export interface QueueInfo extends Queue {
   readonly counts: QueueCounts;
+  /** Its jobs run on this computer alone, where they can run in place. */
+  readonly runsHere: boolean;
 }
 
 export interface QueueMachine {

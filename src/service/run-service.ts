@@ -12,6 +12,7 @@ import { isPrivateDir } from "../socket/private-dir.js";
 import { openApi } from "./api/open-api.js";
 import type { House } from "./generation-order.js";
 import { Housekeeping } from "./housekeeping.js";
+import { JoinedMachines } from "./joined/joined-machines.js";
 import { parseCard } from "./queue-machines.js";
 import { ServiceCore } from "./service-core.js";
 import { lockFile, makeServiceDir, noteFile, removeNote, serviceDir, writeNote } from "./service-place.js";
@@ -24,6 +25,8 @@ export interface ServiceAsked {
   readonly stateDir: string | null;
   /** What of jobs that are over is kept. */
   readonly limits: HistoryLimits;
+  /** False: queues that name no machine do not use this computer. */
+  readonly usesThisComputer: boolean;
   /** For the log of the service. */
   readonly onNote: (message: string) => void;
 }
@@ -76,11 +79,21 @@ interface Starting extends Omit<ServiceAsked, "stateDir"> {
   readonly unlock: () => void;
 }
 
-async function startLocked({ surroundings, dir, limits, onNote, unlock }: Starting): Promise<RunningService> {
+async function startLocked(starting: Starting): Promise<RunningService> {
+  const { surroundings, dir, limits, onNote, unlock, usesThisComputer } = starting;
   const db = await openDatabase(dir);
-  const connector = openConnector({ surroundings, hostKeys: null, onNote, createAsk: null });
-  const house: House = {
+  const joined = new JoinedMachines();
+  const connector = openConnector({
     surroundings,
+    hostKeys: null,
+    onNote,
+    createAsk: null,
+    connectJoined: (name, signal) => joined.connect(name, signal),
+  });
+  const house: House & { readonly joined: JoinedMachines } = {
+    surroundings,
+    joined,
+    usesThisComputer,
     fleet: connector.fleet,
     dir,
     measured: {

@@ -25,6 +25,8 @@ import { explainJob } from "./explain-job.js";
 import type { Ending } from "./generation.js";
 import type { House } from "./generation-order.js";
 import { JobNotices } from "./job-notices.js";
+import { type JoinAsk, type JoinDoor, joinQueues } from "./joined/join-queues.js";
+import type { JoinedMachines } from "./joined/joined-machines.js";
 import { Ledger } from "./ledger.js";
 import { machinesReport } from "./machines-report.js";
 import { queueBooks } from "./queue-books.js";
@@ -41,9 +43,11 @@ import type {
 import type { RunningQueue } from "./running-queue.js";
 import type { ServiceDatabase } from "./store/open-database.js";
 
+type OwnHouse = House & { readonly joined: JoinedMachines };
+
 export interface CoreParts {
   readonly db: ServiceDatabase;
-  readonly house: House;
+  readonly house: OwnHouse;
 }
 
 const MOST_CLOSING_MS = 10_000;
@@ -62,7 +66,7 @@ const DEFAULT_SPEC: QueueSpec = {
 
 export class ServiceCore implements QueueService {
   readonly #db: ServiceDatabase;
-  readonly #house: House;
+  readonly #house: OwnHouse;
   readonly #ledger: Ledger;
   readonly #queues = new Map<string, RunningQueue>();
   readonly #notices: JobNotices;
@@ -199,12 +203,34 @@ export class ServiceCore implements QueueService {
   machines(): readonly QueueMachine[] {
     return this.#db.queues
       .all()
-      .flatMap((queue) => machinesReport(queue, this.#running(queue.name), this.#db));
+      .flatMap((queue) =>
+        machinesReport(queue, this.#running(queue.name), { db: this.#db, house: this.#house }),
+      );
+  }
+
+  join(asked: JoinAsk): Promise<JoinDoor> {
+    return joinQueues(asked, {
+      db: this.#db,
+      ledger: this.#ledger,
+      house: this.#house,
+      queueNamed: (name) => this.#queueNamed(name),
+      runnerOf: (name) => this.#queues.get(name)?.runner,
+    });
   }
 
   async actOnMachine({ verb, queue: name, machine }: MachineAct): Promise<void> {
     const queue = this.#queueNamed(name);
     const { runner } = this.#running(name);
+    const joined = queue.joined.filter((each) => each.name !== machine);
+    if (verb === "remove" && joined.length < queue.joined.length) {
+      await this.#ledger.write(() => {
+        this.#db.queues.setSpec({ ...specOf(queue), joined });
+        this.#db.machines.remove(name, machine);
+      });
+      runner.windDown();
+      // Its running jobs end first.
+      return void runner.ended().then(() => this.#dismiss(machine));
+    }
     if (verb === "add" || verb === "remove") {
       const machines = machinesAfter(queue, verb, machine);
       const specs = await machinesOf({ ...queue, machines }, this.#house);
@@ -245,6 +271,11 @@ export class ServiceCore implements QueueService {
     this.#db.close();
   }
 
+  #dismiss(machine: string): void {
+    const isWanted = this.#db.queues.all().some(({ joined }) => joined.some(({ name }) => name === machine));
+    if (!isWanted) this.#house.joined.dismiss(machine);
+  }
+
   async #begin(name: string): Promise<void> {
     const books = queueBooks({
       name,
@@ -281,7 +312,8 @@ export class ServiceCore implements QueueService {
       counts.running--;
       counts[state]++;
     }
-    return { ...queue, counts };
+    const runsHere = this.#house.usesThisComputer && queue.machines.length === 0 && queue.joined.length === 0;
+    return { ...queue, counts, runsHere };
   }
 
   /** The record has the end of a job once its results are here. */
@@ -332,7 +364,7 @@ export class ServiceCore implements QueueService {
   }
 }
 
-function specOf({ isPaused: _, createdAt: _c, ...spec }: Queue): QueueSpec {
+function specOf({ isPaused: _, createdAt: _c, ...spec }: Queue): QueueSpec & Pick<Queue, "joined"> {
   return spec;
 }
 
@@ -349,9 +381,6 @@ function machinesAfter({ machines, name }: Queue, verb: "add" | "remove", machin
 function unknownMachine({ name }: Pick<Queue, "name">, machine: string, known: readonly string[]): UserError {
   const [nearest] = suggest(machine, known);
   return new UserError(`the queue ${name} has no machine ${machine}`, {
-    hint:
-      nearest === undefined
-        ? `its machines: ${known.join(", ") || "this computer"}`
-        : `did you mean ${nearest}?`,
+    hint: nearest === undefined ? `its machines: ${known.join(", ") || "none"}` : `did you mean ${nearest}?`,
   });
 }

@@ -5,7 +5,14 @@ import type { Command, Option } from "commander";
 /** By flag; with its value or both flags where another command has the long one for something else. The order is that of help. */
 const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
   Sweep: ["--parameter", "--sampling-mode", "--n-samples", "--seed", "--run", "--enqueue"],
-  "The service": ["--foreground", "--install", "--state <directory>", "--keep-jobs", "--keep-days"],
+  "The service": [
+    "--foreground",
+    "--install",
+    "--state <directory>",
+    "--keep-jobs",
+    "--keep-days",
+    "--no-local",
+  ],
   "The queue": ["--capacity", "--max-jobs", "--ahead", "--stop"],
   "When it runs": ["--priority", "--after", "--after-any", "--after-fail", "--hold", "--wait"],
   "Which jobs": ["--state <state>", "--limit", "--failed", "--follow", "--kabuki-commands"],
@@ -79,7 +86,7 @@ const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Run a batch": ["run", "sweep"],
   "Follow and act": ["attach", "stop", "retry", "drain", "undrain"],
   "Look at a batch": ["status", "why", "wait", "results", "logs"],
-  "Queue service": ["serve", "queue", "enqueue", "show", "remove", "priority", "hold", "release"],
+  "Queue service": ["serve", "join", "queue", "enqueue", "show", "remove", "priority", "hold", "release"],
   Machines: ["top", "probe", "doctor", "clean"],
   "Set up": ["config", "completion", "help"],
 };

@@ -152,7 +152,8 @@ function clientOf(first: Dialled, door: Door, patienceMs: number): ServiceClient
   };
 }
 
-async function refusedOr(answered: Answered): Promise<Answered> {
+/** Throws ServiceError. */
+export async function refusedOr(answered: Answered): Promise<Answered> {
   if (answered.status < 400) return answered;
   throw parseRefusal(answered.status, await textOf(answered));
 }

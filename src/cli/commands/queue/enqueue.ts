@@ -89,7 +89,7 @@ export async function addJobs(
   jobs: readonly AskedJob[],
   freezes: boolean,
 ): Promise<Enqueued> {
-  const isHere = queue.machines.length === 0;
+  const isHere = queue.runsHere;
   const isForAll = freezes || !isHere;
   const areAnyFrozen = isForAll || jobs.some(({ forward, backwards }) => (forward ?? backwards) !== null);
   const asks = areAnyFrozen ? await frozen(client, queue, jobs, isForAll) : jobs.map(({ ask }) => ask);

@@ -47,12 +47,12 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
 
 async function start(options: ServeOptions, file: string): Promise<ExitCode> {
   const stateDir = options.stateDir ?? file.replace(/\.json$/, "");
-  if (options.installs) return install(stateDir, limitWords(options));
+  if (options.installs) return install(stateDir, serviceOptions(options));
   const running = await connectService(socketDoor(file));
   if (running !== null) refuseOtherState(running, options.stateDir);
   else if (options.isForeground) return runHere(options);
   return describe(
-    running ?? (await startInBackground({ file, stateDir, words: limitWords(options) })),
+    running ?? (await startInBackground({ file, stateDir, words: serviceOptions(options) })),
     options.isJson,
   );
 }
@@ -66,13 +66,20 @@ function refuseOtherState(running: ServiceClient, asked: string | null): void {
   });
 }
 
-function limitWords({ limits }: ServeOptions): string[] {
-  return ["--keep-jobs", `${limits.jobs ?? "all"}`, "--keep-days", `${limits.days ?? "all"}`];
+function serviceOptions({ limits, usesThisComputer }: ServeOptions): string[] {
+  const limitWords = ["--keep-jobs", `${limits.jobs ?? "all"}`, "--keep-days", `${limits.days ?? "all"}`];
+  return [...limitWords, ...(usesThisComputer ? [] : ["--no-local"])];
 }
 
-async function runHere({ stateDir, limits }: ServeOptions): Promise<ExitCode> {
+async function runHere({ stateDir, limits, usesThisComputer }: ServeOptions): Promise<ExitCode> {
   const { startService } = await import("../../../service/run-service.js");
-  const running = await startService({ surroundings: readSurroundings(), stateDir, limits, onNote: note });
+  const running = await startService({
+    surroundings: readSurroundings(),
+    stateDir,
+    limits,
+    usesThisComputer,
+    onNote: note,
+  });
   note(`the queue service listens at ${running.socket} (process ${process.pid})`);
   const leaving = new Promise<void>((resolve) => {
     for (const signal of SIGNALS) process.once(signal, () => resolve());
@@ -134,13 +141,13 @@ function unitEnvironment(): Record<string, string> {
   return { ...(PATH && { PATH }), ...(XDG_STATE_HOME && { XDG_STATE_HOME }) };
 }
 
-function install(stateDir: string, limits: readonly string[]): ExitCode {
+function install(stateDir: string, options: readonly string[]): ExitCode {
   const asked = process.env.XDG_CONFIG_HOME ?? "";
   const above = path.isAbsolute(asked) ? asked : path.join(readHomeDir(), ".config");
   const dir = path.join(above, "systemd", "user");
   const unit = path.join(dir, "sshoal.service");
   mkdirSync(dir, { recursive: true });
-  const command = [process.execPath, ...serviceWords(stateDir, limits)];
+  const command = [process.execPath, ...serviceWords(stateDir, options)];
   writeFileSync(unit, systemdUnit({ command, environment: unitEnvironment() }));
   process.stdout.write(
     [

@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import path from "node:path";
 import { UserError } from "../../../errors.js";
 import { connectService, type ServiceClient } from "../../../service/client/service-client.js";
+import type { Door } from "../../../service/client/service-door.js";
 import { socketDoor } from "../../../service/client/socket-door.js";
 import { stateDir } from "../../read-surroundings.js";
 
@@ -20,12 +21,21 @@ export async function findService(): Promise<ServiceClient | null> {
   return file === null ? null : connectService(socketDoor(file));
 }
 
+/** The way to the service. */
+export function needDoor(): Door {
+  const file = serviceFile();
+  if (file === null) throw noServiceError();
+  return socketDoor(file);
+}
+
+const HERE = { at: "", startCommand: "sshoal serve" };
+
 export async function needService(): Promise<ServiceClient> {
   const client = await findService();
   if (client !== null) return client;
   throw noServiceError();
 }
 
-export function noServiceError(): UserError {
-  return new UserError("the queue service does not run", { hint: "sshoal serve" });
+export function noServiceError({ at, startCommand }: Pick<Door, "at" | "startCommand"> = HERE): UserError {
+  return new UserError(`the queue service${at} does not run`, { hint: startCommand });
 }

@@ -21,6 +21,8 @@ export interface ServeOptions {
   readonly stateDir: string | null;
   /** Of jobs that are over; null, here and below: no limit. */
   readonly limits: { readonly jobs: number | null; readonly days: number | null };
+  /** False: queues that name no machine do not use this computer. */
+  readonly usesThisComputer: boolean;
   readonly isJson: boolean;
 }
 
@@ -31,6 +33,7 @@ interface RawServe {
   /** Infinity, here and below: all. */
   readonly keepJobs: number;
   readonly keepDays: number;
+  readonly local: boolean;
   readonly json?: true;
 }
 
@@ -57,6 +60,7 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
         "all",
       ),
     )
+    .option("--no-local", "run no jobs on this computer, unless a queue names it as a machine")
     .option("--json", "print one JSON object");
   withNote(command, "Exit codes", EXIT_CODES);
   return withExamples(command, [
@@ -67,6 +71,7 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
     const isStart = action === "start" || action === "restart";
     refuse("--foreground", raw.foreground === true && action !== "start", action);
     refuse("--install", raw.install === true && action !== "start", action);
+    refuse("--no-local", !raw.local && !isStart, action);
     refuse("--state", raw.state !== undefined && !isStart, action);
     choose({
       command: "serve",
@@ -76,6 +81,7 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
         installs: raw.install ?? false,
         stateDir: raw.state === undefined ? null : resolve(raw.state),
         limits: { jobs: finite(raw.keepJobs), days: finite(raw.keepDays) },
+        usesThisComputer: raw.local,
         isJson: raw.json ?? false,
       },
     });

@@ -26,7 +26,7 @@ const instanceName: Read<string> = check(
   "must be up to 32 letters, digits, _, . and -, beginning with a letter or digit",
 );
 
-const capacity: Read<Capacities> = map(resourceName, map(instanceName, resourceAmount));
+export const capacity: Read<Capacities> = map(resourceName, map(instanceName, resourceAmount));
 
 const spec = object<QueueSpec>({
   name: required(queueName),
