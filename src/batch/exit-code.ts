@@ -3,7 +3,7 @@
 import { ExitCode } from "../errors.js";
 import { isHaltedWell } from "../plan/halt.js";
 import { countJobs, type RunState } from "../plan/run-state.js";
-import type { Ending } from "./follow-batch.js";
+import type { Ending } from "./follow/follow-batch.js";
 
 export function exitCodeOf(ending: Ending): ExitCode {
   if (ending.kind === "detached") return ending.signal === null ? ExitCode.Success : ExitCode.Interrupted;

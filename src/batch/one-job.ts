@@ -7,12 +7,12 @@ import { formatJobStem } from "../input/batch/job-name.js";
 import { outcomeAtHome } from "../model/batch-state.js";
 import type { Outcome } from "../model/job.js";
 import type { Results } from "../run/home/results.js";
-import type { BatchHere } from "./batches-here.js";
-import { resolveCopying } from "./copy-paths.js";
 import { exitCodeOf } from "./exit-code.js";
-import type { Ending, FollowOrder } from "./follow-batch.js";
+import type { BatchHere } from "./find/batches-here.js";
+import type { Ending, FollowOrder } from "./follow/follow-batch.js";
+import { resolveCopying } from "./forward/copy-paths.js";
+import { readTrees } from "./forward/working-directory.js";
 import { type MachineChoice, machinesFor, type Surroundings } from "./surroundings.js";
-import { readTrees } from "./working-directory.js";
 
 export interface OneJob {
   readonly command: string;

@@ -1,6 +1,7 @@
 // Why a job of a queue waits: measured on its machines a moment ago.
 
-import { reach } from "../batch/reach.js";
+import type { WaitingJob } from "../api/queue-service.js";
+import { reach } from "../batch/machine/reach.js";
 import type { MachineSpec } from "../model/machine.js";
 import type { Queue, QueueJob } from "../model/queue.js";
 import type { MeasuredMachine } from "../plan/why/explain-waiting.js";
@@ -11,7 +12,6 @@ import { engineNeed } from "./engine-job.js";
 import type { House } from "./generation-order.js";
 import { awayWords } from "./joined/joined-machines.js";
 import { hasCards, isAllLocal, isAway, machinesOf } from "./queue-machines.js";
-import type { WaitingJob } from "./queue-service.js";
 import type { RunningQueue } from "./running-queue.js";
 import type { ServiceDatabase } from "./store/open-database.js";
 

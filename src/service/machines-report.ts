@@ -1,12 +1,12 @@
 // The machines of a queue, as reports show them.
 
+import type { QueueMachine } from "../api/queue-service.js";
 import type { MachineState } from "../model/batch-state.js";
 import type { JobId } from "../model/job.js";
 import type { Queue } from "../model/queue.js";
 import type { House } from "./generation-order.js";
 import { awayWords } from "./joined/joined-machines.js";
 import { parseCard } from "./queue-machines.js";
-import type { QueueMachine } from "./queue-service.js";
 import type { RunningQueue } from "./running-queue.js";
 import type { KnownMachine } from "./store/machine-rows.js";
 import type { ServiceDatabase } from "./store/open-database.js";

@@ -1,6 +1,6 @@
 // The machines of a queue: their descriptions with what the queue declares, and what was measured of each.
 
-import { reach } from "../batch/reach.js";
+import { reach } from "../batch/machine/reach.js";
 import { machinesFor, type Surroundings } from "../batch/surroundings.js";
 import { UserError } from "../errors.js";
 import type { Fleet } from "../fleet/fleet.js";

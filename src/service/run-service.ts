@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import path from "node:path";
+import { openApi } from "../api/open-api.js";
 import { openConnector } from "../batch/connector.js";
 import type { Surroundings } from "../batch/surroundings.js";
 import { UserError } from "../errors.js";
@@ -9,7 +10,6 @@ import { VERSION } from "../model/version.js";
 import { readHolder, takeLock } from "../run/home/lock.js";
 import { MOST_PATH_BYTES } from "../socket/listening.js";
 import { isPrivateDir } from "../socket/private-dir.js";
-import { openApi } from "./api/open-api.js";
 import type { House } from "./generation-order.js";
 import { Housekeeping } from "./housekeeping.js";
 import { JoinedMachines } from "./joined/joined-machines.js";

@@ -2,6 +2,16 @@
 // the jobs, on machines that need no service.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import type {
+  Health,
+  JoinAsk,
+  JoinDoor,
+  MachineAct,
+  QueueInfo,
+  QueueMachine,
+  QueueService,
+  WaitingJob,
+} from "../api/queue-service.js";
 import { ExitCode, UserError } from "../errors.js";
 import { suggest } from "../input/suggest.js";
 import type { JobId } from "../model/job.js";
@@ -25,21 +35,13 @@ import { explainJob } from "./explain-job.js";
 import type { Ending } from "./generation.js";
 import type { House } from "./generation-order.js";
 import { JobNotices } from "./job-notices.js";
-import { type JoinAsk, type JoinDoor, joinQueues } from "./joined/join-queues.js";
+import { joinQueues } from "./joined/join-queues.js";
 import type { JoinedMachines } from "./joined/joined-machines.js";
 import { Ledger } from "./ledger.js";
 import { machinesReport } from "./machines-report.js";
 import { queueBooks } from "./queue-books.js";
 import { machinesOf, measureUnknown, parseCard } from "./queue-machines.js";
 import { QueueRunner } from "./queue-runner.js";
-import type {
-  Health,
-  MachineAct,
-  QueueInfo,
-  QueueMachine,
-  QueueService,
-  WaitingJob,
-} from "./queue-service.js";
 import type { RunningQueue } from "./running-queue.js";
 import type { ServiceDatabase } from "./store/open-database.js";
 

@@ -6,8 +6,8 @@ import { type Holder, isHere } from "../../run/home/lock.js";
 import type { Results } from "../../run/home/results.js";
 import { dial } from "../../socket/dialling.js";
 import type { JsonChannel } from "../../socket/json-channel.js";
-import { readBatchHolder } from "../batches-here.js";
-import type { StoppedJob } from "../stop-jobs.js";
+import { readBatchHolder } from "../find/batches-here.js";
+import type { StoppedJob } from "../stop/stop-jobs.js";
 import { type Answer, PROTOCOL, parseAnswer, type Request, type Snapshot } from "./protocol.js";
 
 /** A suspended process accepts connections, but sends nothing. */

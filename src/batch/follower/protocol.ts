@@ -4,7 +4,7 @@
 import type { RunEvent } from "../../model/event.js";
 import type { JobId } from "../../model/job.js";
 import type { Message } from "../../socket/json-channel.js";
-import type { StoppedJob } from "../stop-jobs.js";
+import type { StoppedJob } from "../stop/stop-jobs.js";
 
 /** The version of the messages. Clients with different versions do not talk to each other. */
 export const PROTOCOL = 1;

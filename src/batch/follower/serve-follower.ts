@@ -6,9 +6,9 @@ import type { RunEvent } from "../../model/event.js";
 import type { JobId } from "../../model/job.js";
 import type { JsonChannel, Message } from "../../socket/json-channel.js";
 import { listenIn } from "../../socket/listening.js";
-import type { FollowedRun } from "../followed-run.js";
-import { drainIn, retryIn, undrainIn } from "../steer-run.js";
-import { askToStop, maySettle, stopReport } from "../stop-jobs.js";
+import type { FollowedRun } from "../follow/followed-run.js";
+import { drainIn, retryIn, undrainIn } from "../follow/steer-run.js";
+import { askToStop, maySettle, stopReport } from "../stop/stop-jobs.js";
 import { type Answer, PROTOCOL, parseRequest, type Request, type Typed } from "./protocol.js";
 import { RecentNews } from "./recent-news.js";
 

@@ -1,6 +1,6 @@
 // Runs the command of a notice for a batch that no client follows, by a command that only looked and so learned of the end.
 
-import type { BatchHere } from "../batches-here.js";
+import type { BatchHere } from "../find/batches-here.js";
 import { endOf } from "../wait/job-end.js";
 import { dueOf, factsOf } from "./notice-due.js";
 import type { NoticeStore } from "./notice-store.js";

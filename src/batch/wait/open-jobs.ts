@@ -4,8 +4,8 @@ import type { Attempt } from "../../model/attempt.js";
 import { attemptKey, parseAttemptKey } from "../../model/attempt-key.js";
 import type { JobId } from "../../model/job.js";
 import type { SpoolEvent } from "../../remote/spool/spool-event.js";
-import type { BatchHere } from "../batches-here.js";
-import { foldLog } from "../refresh.js";
+import type { BatchHere } from "../find/batches-here.js";
+import { foldLog } from "../find/refresh.js";
 import { endOf } from "./job-end.js";
 
 const NO_CLIENT = "no client follows the batch";

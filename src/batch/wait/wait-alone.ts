@@ -6,8 +6,8 @@ import type { BatchState } from "../../model/batch-state.js";
 import type { JobId } from "../../model/job.js";
 import { placeOf } from "../../remote/engine/layout.js";
 import type { Results } from "../../run/home/results.js";
-import { type BatchHere, readBatchHolder } from "../batches-here.js";
 import type { Connector } from "../connector.js";
+import { type BatchHere, readBatchHolder } from "../find/batches-here.js";
 import { OpenJobs } from "./open-jobs.js";
 import { type MachineEnd, watchMachine } from "./watch-machine.js";
 

@@ -3,8 +3,8 @@
 
 import { UserError } from "../../errors.js";
 import type { JobId } from "../../model/job.js";
-import { type BatchHere, loadBatch } from "../batches-here.js";
-import type { ChosenJobs } from "../choose-jobs.js";
+import { type BatchHere, loadBatch } from "../find/batches-here.js";
+import type { ChosenJobs } from "../name/choose-jobs.js";
 import { endOf } from "./job-end.js";
 import { type WaitMeans, waitAlone } from "./wait-alone.js";
 import { waitWithFollower } from "./wait-with-follower.js";

@@ -8,7 +8,7 @@ import type { BatchState } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import type { JobId } from "../../model/job.js";
 import { isHere } from "../../run/home/lock.js";
-import { describeHolder, loadBatch, readBatchHolder } from "../batches-here.js";
+import { describeHolder, loadBatch, readBatchHolder } from "../find/batches-here.js";
 import { type Follower, HELLO_MS, reachFollower } from "../follower/ask-follower.js";
 import { watchBatch } from "../follower/watch-batch.js";
 import { endOf } from "./job-end.js";

@@ -13,7 +13,7 @@ import { readLog } from "../../remote/spool/read-log.js";
 import type { SpoolEvent } from "../../remote/spool/spool-event.js";
 import type { Session } from "../../transport/session.js";
 import type { Connector } from "../connector.js";
-import { reach, type Unreached } from "../reach.js";
+import { reach, type Unreached } from "../machine/reach.js";
 
 const LOOK_MS = 10_000;
 /** Slots that have just been started, or are about to end, show no life for a moment. */

@@ -10,7 +10,7 @@ import type { Hold, WhyBatch, WhyJob } from "../../model/why.js";
 import { explainWaiting, type MeasuredMachine } from "../../plan/why/explain-waiting.js";
 import { usualDurationMs } from "../../plan/why/next-end.js";
 import type { WaitingNeed } from "../../plan/why/verdict.js";
-import { type BatchHere, resumeCommand } from "../batches-here.js";
+import { type BatchHere, resumeCommand } from "../find/batches-here.js";
 import { jobStatuses } from "../job-status.js";
 
 export interface Explaining {

@@ -3,10 +3,10 @@
 import type { Job } from "../../model/job.js";
 import type { WhyBatch } from "../../model/why.js";
 import type { Results } from "../../run/home/results.js";
-import type { BatchHere } from "../batches-here.js";
 import type { Connector } from "../connector.js";
+import type { BatchHere } from "../find/batches-here.js";
 import { askRecent } from "../follower/ask-recent.js";
-import { loadLastWords } from "../last-words.js";
+import { loadLastWords } from "../output/last-words.js";
 import type { Surroundings } from "../surroundings.js";
 import { explainAllWaiting, explainJobs } from "./explain-batch.js";
 import { measureMachines } from "./measure-machines.js";

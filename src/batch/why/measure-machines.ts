@@ -8,11 +8,11 @@ import { probe } from "../../remote/probe/probe.js";
 import { readLog } from "../../remote/spool/read-log.js";
 import type { SpoolEvent } from "../../remote/spool/spool-event.js";
 import type { Session } from "../../transport/session.js";
-import type { BatchHere } from "../batches-here.js";
 import type { Connector } from "../connector.js";
-import { reach } from "../reach.js";
-import { reloadMachines } from "../recorded-batch.js";
-import { foldLog } from "../refresh.js";
+import type { BatchHere } from "../find/batches-here.js";
+import { reloadMachines } from "../find/recorded-batch.js";
+import { foldLog } from "../find/refresh.js";
+import { reach } from "../machine/reach.js";
 import type { Surroundings } from "../surroundings.js";
 
 export interface Measuring {

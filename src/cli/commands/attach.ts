@@ -1,11 +1,11 @@
 // `sshoal attach`: resumes a batch, even on a computer without a record of it; or watches another client that follows
 // it.
 
-import { chooseFollowed, heldErrorOf, loadBatch, loadBatches } from "../../batch/batches-here.js";
+import { chooseFollowed, heldErrorOf, loadBatch, loadBatches } from "../../batch/find/batches-here.js";
+import { openBatch } from "../../batch/find/open-batch.js";
+import { orderFor } from "../../batch/find/recorded-batch.js";
 import { reachFollower } from "../../batch/follower/ask-follower.js";
 import { exitCodeOfOne, isOneJob } from "../../batch/one-job.js";
-import { openBatch } from "../../batch/open-batch.js";
-import { orderFor } from "../../batch/recorded-batch.js";
 import { Results } from "../../run/home/results.js";
 import type { Rerun } from "../../run/rerun.js";
 import type { AttachOptions } from "../options/acting-commands.js";

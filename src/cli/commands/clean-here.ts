@@ -1,6 +1,6 @@
 // `sshoal clean --here`: shows what sshoal keeps on this computer, and removes what is of no use.
 
-import { cleanComputer } from "../../batch/clean-computer.js";
+import { cleanComputer } from "../../batch/clean/clean-computer.js";
 import { ExitCode } from "../../errors.js";
 import type { KeptHere } from "../../model/kept-here.js";
 import { formatKeptHere, keptHereJson } from "../../report/tables/kept-here-table.js";

@@ -1,7 +1,7 @@
 // `sshoal clean`: lists what batches left on machines, and removes what is no longer needed.
 
-import { hintAtNames, loadAnyBatches } from "../../batch/batches-here.js";
-import { type CleanedPlace, cleanPlaces, placesOf, wishesFor } from "../../batch/clean-places.js";
+import { type CleanedPlace, cleanPlaces, placesOf, wishesFor } from "../../batch/clean/clean-places.js";
+import { hintAtNames, loadAnyBatches } from "../../batch/find/batches-here.js";
 import { machinesFor } from "../../batch/surroundings.js";
 import { ExitCode, UserError } from "../../errors.js";
 import type { Verdict } from "../../plan/what-to-clean.js";

@@ -1,8 +1,8 @@
 // The hidden command that completion scripts call: prints the names that begin with what was typed, each with a tab and what it is. It
 // asks nothing but this disk, and never complains: a shell shows no error while a person types.
 
-import { knownBatches, knownDrainable, knownJobs } from "../../batch/known-jobs.js";
-import { type KnownWord, knownMachines } from "../../batch/known-machines.js";
+import { knownBatches, knownDrainable, knownJobs } from "../../batch/name/known-jobs.js";
+import { type KnownWord, knownMachines } from "../../batch/name/known-machines.js";
 import { ExitCode } from "../../errors.js";
 import { readEntries } from "../../input/config/config-entries.js";
 import type { WordKind } from "../../model/word-kind.js";

@@ -1,7 +1,7 @@
 // `sshoal doctor`: checks whether a batch would run on each machine, and prints fixes.
 
 import { readdir } from "node:fs/promises";
-import { checkMachine } from "../../batch/check-machine.js";
+import { checkMachine } from "../../batch/machine/check-machine.js";
 import { machinesFor } from "../../batch/surroundings.js";
 import { ExitCode } from "../../errors.js";
 import { isFit } from "../../fitness/diagnose.js";

@@ -1,7 +1,7 @@
 // `sshoal drain` and `undrain`: the batches of this directory give a machine no more jobs, or give it jobs again.
 
-import { type BatchHere, hintAtNames, loadBatches } from "../../batch/batches-here.js";
-import { drainMachine, machineOf } from "../../batch/drain-machine.js";
+import { type BatchHere, hintAtNames, loadBatches } from "../../batch/find/batches-here.js";
+import { drainMachine, machineOf } from "../../batch/machine/drain-machine.js";
 import { ExitCode, UserError } from "../../errors.js";
 import { jsonLine } from "../../report/lines/json-lines.js";
 import { Results } from "../../run/home/results.js";

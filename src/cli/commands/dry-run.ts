@@ -1,7 +1,7 @@
 // `--dry-run`: prints the slots and the commands that would start first. Leaves nothing behind.
 
+import { type Surveyed, survey } from "../../batch/machine/survey.js";
 import type { Surroundings } from "../../batch/surroundings.js";
-import { type Surveyed, survey } from "../../batch/survey.js";
 import { ExitCode } from "../../errors.js";
 import { emptyState } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";

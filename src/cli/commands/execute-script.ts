@@ -1,8 +1,8 @@
 // `execute_batch`: reads the command line and the script, and follows the batch to its end. If another client follows
 // the batch, that client reads the script again.
 
-import { stemFor, stemOfFollowed } from "../../batch/batch-stem.js";
-import { type JobFeed, jobFeedFor } from "../../batch/job-feeds.js";
+import { type JobFeed, jobFeedFor } from "../../batch/feed/job-feeds.js";
+import { stemFor, stemOfFollowed } from "../../batch/find/batch-stem.js";
 import { machinesFor } from "../../batch/surroundings.js";
 import { Results } from "../../run/home/results.js";
 import { arrivingOptions } from "../options/arriving-options.js";

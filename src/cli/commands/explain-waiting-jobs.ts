@@ -1,8 +1,8 @@
 // `sshoal why`: explains why jobs wait, machine by machine. It changes nothing.
 
-import { type BatchHere, loadBatches } from "../../batch/batches-here.js";
-import { chooseJobs } from "../../batch/choose-jobs.js";
 import type { Connector } from "../../batch/connector.js";
+import { type BatchHere, loadBatches } from "../../batch/find/batches-here.js";
+import { chooseJobs } from "../../batch/name/choose-jobs.js";
 import { explainHere } from "../../batch/why/explain-here.js";
 import { ExitCode } from "../../errors.js";
 import type { Job } from "../../model/job.js";

@@ -1,11 +1,11 @@
 // `sshoal logs`: prints the output of jobs so far.
 
-import { loadBatches } from "../../batch/batches-here.js";
-import { chooseJobs } from "../../batch/choose-jobs.js";
 import type { Connector } from "../../batch/connector.js";
-import { showOutput } from "../../batch/job-output.js";
-import type { Unreached } from "../../batch/reach.js";
-import { refresh } from "../../batch/refresh.js";
+import { loadBatches } from "../../batch/find/batches-here.js";
+import { refresh } from "../../batch/find/refresh.js";
+import type { Unreached } from "../../batch/machine/reach.js";
+import { chooseJobs } from "../../batch/name/choose-jobs.js";
+import { showOutput } from "../../batch/output/job-output.js";
 import { ExitCode, UserError } from "../../errors.js";
 import type { Job } from "../../model/job.js";
 import { printable } from "../../report/text/printable.js";

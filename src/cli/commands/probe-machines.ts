@@ -1,7 +1,7 @@
 // `sshoal probe`: prints the free resources of each machine, and how many of the given jobs would fit.
 
+import { type Surveyed, survey } from "../../batch/machine/survey.js";
 import { machinesFor } from "../../batch/surroundings.js";
-import { type Surveyed, survey } from "../../batch/survey.js";
 import { ExitCode } from "../../errors.js";
 import type { RoomLook } from "../../model/room-look.js";
 import { explainShortages } from "../../plan/slots/explain.js";

@@ -1,7 +1,7 @@
 // Makes the commands of a sweep, and the jobs for them.
 
 import { createHash, randomInt } from "node:crypto";
-import { stemFor } from "../../batch/batch-stem.js";
+import { stemFor } from "../../batch/find/batch-stem.js";
 import { parseSweepWords } from "../../input/sweep/sweep-words.js";
 import type { Job } from "../../model/job.js";
 import type { Sweep } from "../../model/sweep.js";

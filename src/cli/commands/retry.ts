@@ -1,12 +1,12 @@
 // `sshoal retry`: runs jobs again with their settings; their earlier results move aside.
 
-import { type BatchHere, loadBatches } from "../../batch/batches-here.js";
-import { chooseJobs, type JobChoice } from "../../batch/choose-jobs.js";
-import { chooseToRetry } from "../../batch/choose-retries.js";
 import type { Connector } from "../../batch/connector.js";
+import { type BatchHere, loadBatches } from "../../batch/find/batches-here.js";
+import { orderFor } from "../../batch/find/recorded-batch.js";
+import { refresh } from "../../batch/find/refresh.js";
 import { reachFollower } from "../../batch/follower/ask-follower.js";
-import { orderFor } from "../../batch/recorded-batch.js";
-import { refresh } from "../../batch/refresh.js";
+import { chooseJobs, type JobChoice } from "../../batch/name/choose-jobs.js";
+import { chooseToRetry } from "../../batch/name/choose-retries.js";
 import { unreachedText } from "../../report/tables/status-lines.js";
 import { Results } from "../../run/home/results.js";
 import type { RetryOptions } from "../options/acting-commands.js";

@@ -1,10 +1,10 @@
 // `sshoal results`: prints the results of a batch, one row per job. It only reads: nothing is written, locally or on
 // machines.
 
-import { type BatchHere, chooseBatch, loadBatches } from "../../batch/batches-here.js";
-import { loadMetrics } from "../../batch/job-metrics.js";
+import { type BatchHere, chooseBatch, loadBatches } from "../../batch/find/batches-here.js";
+import { refresh } from "../../batch/find/refresh.js";
 import { jobStatuses } from "../../batch/job-status.js";
-import { refresh } from "../../batch/refresh.js";
+import { loadMetrics } from "../../batch/output/job-metrics.js";
 import { ExitCode, UserError } from "../../errors.js";
 import { attemptsOf } from "../../model/batch-state.js";
 import type { ResultRow, ResultTable, Span } from "../../model/result.js";

@@ -1,7 +1,7 @@
 // `sshoal status --all`: how far all batches of this user on this computer are.
 
-import { findAllBatches } from "../../batch/all-batches.js";
 import type { Connector } from "../../batch/connector.js";
+import { findAllBatches } from "../../batch/find/all-batches.js";
 import { ExitCode, UserError } from "../../errors.js";
 import { allBatchesJson, allBatchesLines, unreachedNotes } from "../../report/tables/all-batches-table.js";
 import type { StatusOptions } from "../options/batch-commands.js";

@@ -1,7 +1,7 @@
 // `sshoal status`: how far the batches of this directory are. It changes nothing, but runs what --notify left for their ends.
 
-import { chooseBatch, loadBatches } from "../../batch/batches-here.js";
-import { lookCloser } from "../../batch/look-closer.js";
+import { chooseBatch, loadBatches } from "../../batch/find/batches-here.js";
+import { lookCloser } from "../../batch/output/look-closer.js";
 import { ExitCode } from "../../errors.js";
 import { statusJson, statusLines, unreachedText } from "../../report/tables/status-lines.js";
 import { printable } from "../../report/text/printable.js";

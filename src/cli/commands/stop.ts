@@ -1,13 +1,13 @@
 // `sshoal stop`: stops jobs or batches, and prints what happened to each job.
 
-import { type BatchHere, loadBatches } from "../../batch/batches-here.js";
-import { chooseJobs } from "../../batch/choose-jobs.js";
 import type { LastingConnector } from "../../batch/connector.js";
-import { refresh } from "../../batch/refresh.js";
-import type { Steering } from "../../batch/steering.js";
-import { stopFollowed } from "../../batch/stop-followed.js";
-import { type StopReport, type StopTrouble, stopHere } from "../../batch/stop-here.js";
-import { isOpen } from "../../batch/stop-jobs.js";
+import { type BatchHere, loadBatches } from "../../batch/find/batches-here.js";
+import { refresh } from "../../batch/find/refresh.js";
+import type { Steering } from "../../batch/follow/steering.js";
+import { chooseJobs } from "../../batch/name/choose-jobs.js";
+import { stopFollowed } from "../../batch/stop/stop-followed.js";
+import { type StopReport, type StopTrouble, stopHere } from "../../batch/stop/stop-here.js";
+import { isOpen } from "../../batch/stop/stop-jobs.js";
 import { ExitCode, UserError } from "../../errors.js";
 import type { JobId } from "../../model/job.js";
 import { createBareReporter } from "../../report/lines/bare-output.js";

@@ -1,10 +1,10 @@
 // `sshoal top`: shows what every machine has free, and who uses it, until the person leaves. In a pipe, once.
 
-import { loadAnyBatches } from "../../batch/batches-here.js";
 import type { Connector, LastingConnector } from "../../batch/connector.js";
-import type { ReachedMachine } from "../../batch/reach.js";
+import { loadAnyBatches } from "../../batch/find/batches-here.js";
+import type { ReachedMachine } from "../../batch/machine/reach.js";
+import { lookAtRoom, machinesOf, watchRoom } from "../../batch/machine/watch-room.js";
 import { machinesFor } from "../../batch/surroundings.js";
-import { lookAtRoom, machinesOf, watchRoom } from "../../batch/watch-room.js";
 import { ExitCode } from "../../errors.js";
 import type { RoomLook } from "../../model/room-look.js";
 import { capacityJson } from "../../report/lines/capacity-json.js";

@@ -1,13 +1,13 @@
 // Turns a command line that asks for a batch into an order: for the client in whose terminal it was typed, or for one
 // that already follows the batch.
 
-import { stemFor } from "../../batch/batch-stem.js";
-import { resolveCopying } from "../../batch/copy-paths.js";
-import type { NextOrder } from "../../batch/followed-run.js";
+import { stemFor } from "../../batch/find/batch-stem.js";
+import type { NextOrder } from "../../batch/follow/followed-run.js";
 import type { Typed } from "../../batch/follower/protocol.js";
-import { type AskedJobs, keepingCopy, resolveOwnCopying } from "../../batch/own-copying.js";
+import { resolveCopying } from "../../batch/forward/copy-paths.js";
+import { type AskedJobs, keepingCopy, resolveOwnCopying } from "../../batch/forward/own-copying.js";
+import { readTrees, treeReader } from "../../batch/forward/working-directory.js";
 import { machinesFor, type Surroundings } from "../../batch/surroundings.js";
-import { readTrees, treeReader } from "../../batch/working-directory.js";
 import { UserError } from "../../errors.js";
 import { bashAt } from "../../input/batch/ask-bash.js";
 import { checkCommands } from "../../input/batch/check-commands.js";

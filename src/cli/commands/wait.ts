@@ -1,11 +1,11 @@
 // `sshoal wait`: blocks until jobs have ended, and exits with how they did.
 
-import { type BatchHere, loadBatches, resumeCommand } from "../../batch/batches-here.js";
-import { type ChosenJobs, chooseJobs, type JobChoice } from "../../batch/choose-jobs.js";
 import type { Connector } from "../../batch/connector.js";
-import { loadLastWords } from "../../batch/last-words.js";
-import { lookCloser } from "../../batch/look-closer.js";
-import { refresh } from "../../batch/refresh.js";
+import { type BatchHere, loadBatches, resumeCommand } from "../../batch/find/batches-here.js";
+import { refresh } from "../../batch/find/refresh.js";
+import { type ChosenJobs, chooseJobs, type JobChoice } from "../../batch/name/choose-jobs.js";
+import { loadLastWords } from "../../batch/output/last-words.js";
+import { lookCloser } from "../../batch/output/look-closer.js";
 import { type WaitedBatch, waitForJobs } from "../../batch/wait/wait-for-jobs.js";
 import { ExitCode, UserError } from "../../errors.js";
 import { outcomeAtHome, wordOf } from "../../model/batch-state.js";

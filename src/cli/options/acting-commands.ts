@@ -1,7 +1,7 @@
 // The commands that act on a batch of this directory: each is read into one resolved value.
 
 import { Command } from "commander";
-import type { JobChoice } from "../../batch/choose-jobs.js";
+import type { JobChoice } from "../../batch/name/choose-jobs.js";
 import type { MachineChoice } from "../../batch/surroundings.js";
 import { UserError } from "../../errors.js";
 import { expandGroups } from "../../input/config/expand-groups.js";

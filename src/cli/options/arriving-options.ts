@@ -1,8 +1,8 @@
 // Reads the #@ lines of jobs that arrive one by one, on stdin or in a growing file.
 
-import { type Copying, resolveCopying } from "../../batch/copy-paths.js";
-import type { ArrivingLines, ReadOwnTerms } from "../../batch/feeding.js";
-import { keepingCopy, resolveOwn } from "../../batch/own-copying.js";
+import type { ArrivingLines, ReadOwnTerms } from "../../batch/feed/feeding.js";
+import { type Copying, resolveCopying } from "../../batch/forward/copy-paths.js";
+import { keepingCopy, resolveOwn } from "../../batch/forward/own-copying.js";
 import { problemsError } from "../../errors.js";
 import type { OptionLine } from "../../input/batch/job-splitter.js";
 import type { Job } from "../../model/job.js";

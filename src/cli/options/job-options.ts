@@ -1,7 +1,7 @@
 // How jobs are named on a command line, the same for every command.
 
 import { type Command, Option } from "commander";
-import type { JobChoice } from "../../batch/choose-jobs.js";
+import type { JobChoice } from "../../batch/name/choose-jobs.js";
 import { UserError } from "../../errors.js";
 import { suggest } from "../../input/suggest.js";
 import { JOB_WORDS, type JobWord } from "../../model/batch-state.js";

@@ -1,7 +1,7 @@
 // Options that a batch file sets by #@ lines: for all jobs, or for the job right below. They are options of the command
 // line, read by the same definitions.
 
-import type { AskedJobs, OwnCopying } from "../../batch/own-copying.js";
+import type { AskedJobs, OwnCopying } from "../../batch/forward/own-copying.js";
 import { type Problem, problemsError } from "../../errors.js";
 import type { Batch } from "../../input/batch/batch-file.js";
 import { findDependencies, splitJobWords } from "../../input/batch/job-dependencies.js";

@@ -1,7 +1,7 @@
 // What `sshoal wait` can be asked for.
 
 import { Command } from "commander";
-import type { JobChoice } from "../../batch/choose-jobs.js";
+import type { JobChoice } from "../../batch/name/choose-jobs.js";
 import { withExamples, withNote } from "../help/examples.js";
 import { chosenJobs, describeJobs, type RawJobs } from "./job-options.js";
 import { durationOption } from "./option-values.js";

@@ -1,7 +1,7 @@
 // Writes bytes to a reader, unchanged: waits for a slow one, and notices when it has left.
 
 import type { Writable } from "node:stream";
-import type { WriteBytes } from "../../batch/output-file.js";
+import type { WriteBytes } from "../../batch/output/output-file.js";
 
 /** The reader wants no more (`| head`). */
 export class ReaderLeft extends Error {

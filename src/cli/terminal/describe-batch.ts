@@ -1,6 +1,6 @@
 // A batch of this directory as `status` and `wait` show it.
 
-import { type BatchHere, describeHolder, resumeCommand } from "../../batch/batches-here.js";
+import { type BatchHere, describeHolder, resumeCommand } from "../../batch/find/batches-here.js";
 import { batchTimes, jobStatuses } from "../../batch/job-status.js";
 import type { Surroundings } from "../../batch/surroundings.js";
 import type { BatchStatus } from "../../model/batch-status.js";

@@ -1,9 +1,9 @@
 // Follows a batch on this terminal, for any command: shows its events, listens for signals, and returns an exit code.
 
-import { stemsHere } from "../../batch/batches-here.js";
 import { exitCodeOf } from "../../batch/exit-code.js";
-import { type Ending, type Following, followBatch } from "../../batch/follow-batch.js";
-import type { Steering } from "../../batch/steering.js";
+import { stemsHere } from "../../batch/find/batches-here.js";
+import { type Ending, type Following, followBatch } from "../../batch/follow/follow-batch.js";
+import type { Steering } from "../../batch/follow/steering.js";
 import type { ExitCode } from "../../errors.js";
 import type { Notice } from "../../model/notice.js";
 import { quoteIfNeeded } from "../../transport/quote.js";

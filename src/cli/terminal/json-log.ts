@@ -1,7 +1,7 @@
 // Output of jobs for programs: one object per line, in the format that docs/json-events.md promises to keep.
 
 import { StringDecoder } from "node:string_decoder";
-import type { WriteBytes } from "../../batch/output-file.js";
+import type { WriteBytes } from "../../batch/output/output-file.js";
 import type { JobId } from "../../model/job.js";
 import { jsonLine } from "../../report/lines/json-lines.js";
 import type { LogSink } from "./log-printer.js";

@@ -1,7 +1,7 @@
 // The meaning of a key (pure): it depends on the live view's question, and on whether the batch is draining or
 // stopping.
 
-import type { Interrupted } from "../../batch/steering.js";
+import type { Interrupted } from "../../batch/follow/steering.js";
 import type { KeysMode } from "../../report/live/keys-mode.js";
 
 /** The last three are what the terminal itself would do if it did not pass every key on. */

@@ -1,6 +1,6 @@
 // Prints output of jobs on one stream: under headings, or line by line while jobs are followed.
 
-import type { OutputSink, WriteBytes } from "../../batch/output-file.js";
+import type { OutputSink, WriteBytes } from "../../batch/output/output-file.js";
 import { printable } from "../../report/text/printable.js";
 import { ByteLines, LastLines } from "./byte-lines.js";
 

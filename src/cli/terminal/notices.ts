@@ -1,7 +1,7 @@
 // Runs the command of --notify for the commands of this terminal, and reports if that fails.
 
 import path from "node:path";
-import type { BatchHere } from "../../batch/batches-here.js";
+import type { BatchHere } from "../../batch/find/batches-here.js";
 import { NoticeStore } from "../../batch/notice/notice-store.js";
 import { Notifier, type SendNotice } from "../../batch/notice/notifier.js";
 import { notifyLate } from "../../batch/notice/notify-late.js";

@@ -1,7 +1,7 @@
 // Opens a reporter for a batch, with the local facts that it needs besides the events.
 
-import { stemsHere } from "../../batch/batches-here.js";
-import { loadLastWords } from "../../batch/last-words.js";
+import { stemsHere } from "../../batch/find/batches-here.js";
+import { loadLastWords } from "../../batch/output/last-words.js";
 import type { RunEvent } from "../../model/event.js";
 import type { Requirement } from "../../model/job.js";
 import type { Gpu } from "../../model/machine.js";

@@ -1,7 +1,7 @@
 // Ctrl-C once: no new jobs. Twice: running jobs are stopped and collected. Hang-up and TERM: leave, jobs continue.
 // USR1: no new jobs until USR2.
 
-import type { Steering } from "../../batch/steering.js";
+import type { Steering } from "../../batch/follow/steering.js";
 
 /** Returns a function that stops listening. */
 export function listenForSignals(steering: Steering): () => void {

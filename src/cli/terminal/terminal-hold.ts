@@ -1,7 +1,7 @@
 // Holds the terminal while a batch is shown on it: reads keys and draws, except while a question is asked or in the
 // background.
 
-import type { Steering } from "../../batch/steering.js";
+import type { Steering } from "../../batch/follow/steering.js";
 import type { KeysMode } from "../../report/live/keys-mode.js";
 import type { LiveView, Suspendable } from "../../report/reporter.js";
 import { isInForeground, listenForStops } from "./job-control.js";

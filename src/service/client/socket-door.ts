@@ -25,7 +25,7 @@ export function socketDoor(file: string): Door {
 }
 
 /** Null: nothing listens there. */
-export function dialSocket(path: string): Promise<Socket | null> {
+function dialSocket(path: string): Promise<Socket | null> {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (!found?.isSocket() || found.uid !== process.geteuid?.()) return Promise.resolve(null);
   return new Promise((resolve) => {

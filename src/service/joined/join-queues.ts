@@ -1,30 +1,15 @@
 // Lets a machine that dials in into its queues, and keeps that in the record.
 
-import type { Duplex } from "node:stream";
+import type { JoinAsk, JoinDoor } from "../../api/queue-service.js";
 import { ExitCode, UserError } from "../../errors.js";
-import type { Capacities, Queue } from "../../model/queue.js";
+import type { Queue } from "../../model/queue.js";
 import { VERSION } from "../../model/version.js";
 import type { House } from "../generation-order.js";
 import type { Ledger } from "../ledger.js";
 import { machinesOf, measureAll } from "../queue-machines.js";
 import type { QueueRunner } from "../queue-runner.js";
 import type { ServiceDatabase } from "../store/open-database.js";
-import type { JoinCaller, JoinedMachines } from "./joined-machines.js";
-
-export interface JoinAsk extends JoinCaller {
-  readonly queues: readonly string[];
-  /** Of the sshoal that dials. */
-  readonly version: string;
-  /** What it has besides what is measured; null: what the queue declares. */
-  readonly capacity: Capacities | null;
-}
-
-export interface JoinDoor {
-  /** The public key that the machine must accept. */
-  readonly key: Buffer;
-  /** Owns the stream. */
-  take(stream: Duplex): void;
-}
+import type { JoinedMachines } from "./joined-machines.js";
 
 export interface JoinParts {
   readonly db: ServiceDatabase;

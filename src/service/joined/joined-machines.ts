@@ -2,6 +2,7 @@
 // that comes back.
 
 import type { Duplex } from "node:stream";
+import type { JoinAsk } from "../../api/queue-service.js";
 import { UserError } from "../../errors.js";
 import { borrow } from "../../fleet/borrowed-session.js";
 import { raceAbort } from "../../transport/aborted.js";
@@ -9,15 +10,6 @@ import { ConnectError } from "../../transport/connect-error.js";
 import { deferred } from "../../transport/deferred.js";
 import { runScript } from "../../transport/script/run-script.js";
 import type { Session } from "../../transport/session.js";
-
-/** Which machine dials in. */
-export interface JoinCaller {
-  readonly name: string;
-  /** A random word of the process that dials: its next connection replaces an earlier one. */
-  readonly process: string;
-  /** The public key with which it answers this time. */
-  readonly hostKey: Buffer;
-}
 
 export interface OpenDoor {
   /** The public key that the machine must accept. */
@@ -47,7 +39,7 @@ export class JoinedMachines {
   }
 
   /** Throws UserError if a living machine of another process has the name, or if a user has removed this one. */
-  async admit({ name, process, hostKey }: JoinCaller): Promise<OpenDoor> {
+  async admit({ name, process, hostKey }: JoinAsk): Promise<OpenDoor> {
     if (this.#dismissed.has(process))
       throw new UserError(`the machine ${name} was removed from its queues`, {
         hint: "sshoal join again, to add it again",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { machineToAsk } from "../../../src/batch/job-output.js";
+import { foldLog } from "../../../src/batch/find/refresh.js";
 import { jobStatuses } from "../../../src/batch/job-status.js";
-import { foldLog } from "../../../src/batch/refresh.js";
+import { machineToAsk } from "../../../src/batch/output/job-output.js";
 import type { RunEvent } from "../../../src/model/event.js";
 import { apply } from "../../../src/plan/fold/apply.js";
 import { initialState } from "../../../src/plan/fold/initial-state.js";

@@ -5,6 +5,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import type { Health, MachineAct, WaitingJob } from "../../../src/api/queue-service.js";
+import { ROUTES } from "../../../src/api/routes/all-routes.js";
 import type { GpuRequirement, Requirement } from "../../../src/model/job.js";
 import {
   type Act,
@@ -18,11 +20,9 @@ import {
   type QueueEvent,
   type QueueSpec,
 } from "../../../src/model/queue.js";
-import { ROUTES } from "../../../src/service/api/routes/all-routes.js";
-import type { Health, MachineAct, WaitingJob } from "../../../src/service/queue-service.js";
 import { codeBlocks, readPage } from "../../rig/markdown.js";
-import { anEvent, aQueueInfo, aQueueJob, aQueueMachine } from "../service/scripted-service.js";
-import { useServed } from "../service/served.js";
+import { anEvent, aQueueInfo, aQueueJob, aQueueMachine } from "../api/scripted-service.js";
+import { useServed } from "../api/served.js";
 
 const served = useServed();
 const PAGE = readPage("docs/api.md");
@@ -197,9 +197,9 @@ test("kinds of events, verbs and metrics are all on the page", async () => {
 
 test("every status that the API answers with is on the page, and no other", () => {
   const rows = [...section("Errors").matchAll(/^\| (\d{3}) \|/gm)].map(([, status]) => status);
-  const files = readdirSync("src/service/api", { recursive: true, encoding: "utf8" });
+  const files = readdirSync("src/api", { recursive: true, encoding: "utf8" });
   const sources = files.filter((file) => file.endsWith(".ts") && !file.startsWith("readers"));
-  const text = sources.map((file) => readFileSync(join("src/service/api", file), "utf8")).join("");
+  const text = sources.map((file) => readFileSync(join("src/api", file), "utf8")).join("");
   expect(rows).toEqual([...new Set(text.match(/\b[45]0\d\b|\b41\d\b/g))].sort());
 });
 

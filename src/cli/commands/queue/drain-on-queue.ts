@@ -1,12 +1,12 @@
 // `sshoal drain` and `undrain` for machines of queues.
 
-import { loadAnyBatches } from "../../../batch/batches-here.js";
-import { machineOf } from "../../../batch/drain-machine.js";
+import type { QueueMachine } from "../../../api/queue-service.js";
+import { loadAnyBatches } from "../../../batch/find/batches-here.js";
+import { machineOf } from "../../../batch/machine/drain-machine.js";
 import { ExitCode, UserError } from "../../../errors.js";
 import { jsonLine } from "../../../report/lines/json-lines.js";
 import { Results } from "../../../run/home/results.js";
 import type { ServiceClient } from "../../../service/client/service-client.js";
-import type { QueueMachine } from "../../../service/queue-service.js";
 import type { DrainOptions } from "../../options/acting-commands.js";
 import { findService } from "./service-here.js";
 

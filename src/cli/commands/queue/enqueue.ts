@@ -2,11 +2,11 @@
 
 import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
+import type { QueueInfo } from "../../../api/queue-service.js";
 import { ExitCode, UserError } from "../../../errors.js";
 import { DEFAULT_QUEUE, type Enqueued, type JobAsk } from "../../../model/queue.js";
 import { jsonLine } from "../../../report/lines/json-lines.js";
 import type { ServiceClient } from "../../../service/client/service-client.js";
-import type { QueueInfo } from "../../../service/queue-service.js";
 import { commandLine } from "../../options/queue/command-line.js";
 import type { EnqueueOptions, OpenEnqueueInvocation } from "../../options/queue/enqueue-options.js";
 import { type AskedJob, type AskedOf, askedJob } from "../../options/queue/job-ask.js";

@@ -1,8 +1,8 @@
 // `sshoal why` for jobs of queues: asks the service why each waits, machine by machine.
 
+import type { WaitingJob } from "../../../api/queue-service.js";
 import { ExitCode } from "../../../errors.js";
 import { queuedWhyJson, queuedWhyLines } from "../../../report/tables/queued-why-lines.js";
-import type { WaitingJob } from "../../../service/queue-service.js";
 import type { WhyOptions } from "../../options/why-options.js";
 import { tableLook } from "../../terminal/table-look.js";
 import { loadQueuedJobs, type OnQueue } from "./queued-jobs.js";

@@ -1,7 +1,7 @@
 // Stores the directories in which jobs will run, as they are now, before the jobs are added.
 
 import path from "node:path";
-import { NO_MEANING, resolveBackwards, resolveForward } from "../../../batch/copy-paths.js";
+import { NO_MEANING, resolveBackwards, resolveForward } from "../../../batch/forward/copy-paths.js";
 import { type Problem, problemsError } from "../../../errors.js";
 import type { JobAsk } from "../../../model/queue.js";
 import { formatBytes } from "../../../report/text/amounts.js";

@@ -1,6 +1,6 @@
 // The names of queues and of their jobs, for a shell to complete. Without a service there are none.
 
-import type { KnownWord } from "../../../batch/known-machines.js";
+import type { KnownWord } from "../../../batch/name/known-machines.js";
 import { queuedLabel, queueHead } from "../../../report/tables/queue-table.js";
 import { addressOf, type JobPage, jobsPath, loadQueues } from "./queued-jobs.js";
 import { findService } from "./service-here.js";

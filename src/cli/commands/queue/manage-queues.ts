@@ -2,11 +2,11 @@
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import type { QueueInfo } from "../../../api/queue-service.js";
 import { ExitCode } from "../../../errors.js";
 import { jsonLine } from "../../../report/lines/json-lines.js";
 import { queueList } from "../../../report/tables/queue-table.js";
 import type { ServiceClient } from "../../../service/client/service-client.js";
-import type { QueueInfo } from "../../../service/queue-service.js";
 import type { QueueOptions } from "../../options/queue/queue-options.js";
 import { note } from "../../terminal/note.js";
 import { loadQueues, unknownQueue } from "./queued-jobs.js";

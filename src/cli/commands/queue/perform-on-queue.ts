@@ -1,8 +1,8 @@
 // Commands that know batches and queues: finds out which their words mean, and performs those that are for the service.
 
 import { existsSync } from "node:fs";
-import { loadAnyBatches, stemsHere } from "../../../batch/batches-here.js";
-import { chooseJobs, type JobChoice } from "../../../batch/choose-jobs.js";
+import { loadAnyBatches, stemsHere } from "../../../batch/find/batches-here.js";
+import { chooseJobs, type JobChoice } from "../../../batch/name/choose-jobs.js";
 import { UserError } from "../../../errors.js";
 import { DEFAULT_QUEUE } from "../../../model/queue.js";
 import { chooseSide, type Side } from "../../../plan/queue/choose-side.js";

@@ -1,6 +1,7 @@
 // `sshoal show`: the jobs of queues, once or live.
 
 import { setTimeout as pause } from "node:timers/promises";
+import type { QueueInfo } from "../../../api/queue-service.js";
 import { ExitCode, UserError } from "../../../errors.js";
 import type { QueueJob } from "../../../model/queue.js";
 import { abilitiesOf } from "../../../report/live/abilities.js";
@@ -9,7 +10,6 @@ import { formatSpans, lookOf } from "../../../report/live/styled-text.js";
 import { type QueueChoice, type QueueOrder, queueLines } from "../../../report/tables/queue-lines.js";
 import { queuedJobJson } from "../../../report/tables/queue-table.js";
 import type { ServiceClient } from "../../../service/client/service-client.js";
-import type { QueueInfo } from "../../../service/queue-service.js";
 import type { ShowOptions } from "../../options/queue/show-options.js";
 import { KeyScreen } from "../../terminal/key-screen.js";
 import { queueNamed } from "./enqueue.js";

@@ -1,10 +1,10 @@
 // Waits until jobs of queues are over: follows the events of the service, and asks again about jobs that an event names.
 
+import type { Health } from "../../../api/queue-service.js";
 import type { JobWord } from "../../../model/batch-state.js";
 import type { JobId } from "../../../model/job.js";
 import type { QueueJob } from "../../../model/queue.js";
 import { type ServiceClient, ServiceError } from "../../../service/client/service-client.js";
-import type { Health } from "../../../service/queue-service.js";
 import { addressOf, type JobPage, jobsPath } from "./queued-jobs.js";
 
 export function isOver(state: JobWord): boolean {

@@ -1,7 +1,7 @@
 // The commands that only jobs of queues know: remove, priority, hold, release.
 
 import { Argument, Command } from "commander";
-import type { JobChoice } from "../../../batch/choose-jobs.js";
+import type { JobChoice } from "../../../batch/name/choose-jobs.js";
 import { withExamples } from "../../help/examples.js";
 import { chosenJobs, type RawJobs, requireJobs, stateOption } from "../job-options.js";
 import { toPriority } from "./job-terms-options.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { BatchHere } from "../../../../src/batch/batches-here.js";
+import type { BatchHere } from "../../../../src/batch/find/batches-here.js";
 import { explainAllWaiting, explainJobs } from "../../../../src/batch/why/explain-batch.js";
 import { isDrained } from "../../../../src/batch/why/measure-machines.js";
 import type { RunEvent } from "../../../../src/model/event.js";

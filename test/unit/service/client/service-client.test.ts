@@ -1,14 +1,14 @@
 import { chmodSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { afterEach, expect, test } from "vitest";
+import type { Health } from "../../../../src/api/queue-service.js";
 import { UserError } from "../../../../src/errors.js";
 import type { QueueEvent } from "../../../../src/model/queue.js";
 import { connectService, ServiceError } from "../../../../src/service/client/service-client.js";
 import { socketDoor } from "../../../../src/service/client/socket-door.js";
-import type { Health } from "../../../../src/service/queue-service.js";
 import { until } from "../../../rig/until.js";
-import { anEvent, aQueueJob } from "../scripted-service.js";
-import { saveFile, useServed } from "../served.js";
+import { anEvent, aQueueJob } from "../../api/scripted-service.js";
+import { saveFile, useServed } from "../../api/served.js";
 
 const served = useServed();
 const ending = new AbortController();
