@@ -1,6 +1,7 @@
 // The machines of a queue, as reports show them.
 
 import type { QueueMachine } from "../api/queue-service.js";
+import { localMachine } from "../input/machine/plain-machine.js";
 import type { MachineState } from "../model/batch-state.js";
 import type { JobId } from "../model/job.js";
 import type { Queue } from "../model/queue.js";
@@ -14,7 +15,7 @@ import type { ServiceDatabase } from "./store/open-database.js";
 export function machinesReport(
   queue: Queue,
   { runner, obstacle }: RunningQueue,
-  { db, house }: { readonly db: ServiceDatabase; readonly house: Pick<House, "joined"> },
+  { db, house }: { readonly db: ServiceDatabase; readonly house: Pick<House, "joined" | "usesThisComputer"> },
 ): QueueMachine[] {
   const rows = db.machines.of(queue.name);
   const known = new Map(
@@ -24,7 +25,8 @@ export function machinesReport(
   const names = new Set([
     ...runner.specs.map(({ name }) => name),
     ...queue.joined.map(({ name }) => name),
-    ...known.keys(),
+    // This computer may have served the queue before --no-local.
+    ...[...known.keys()].filter((name) => house.usesThisComputer || name !== localMachine().name),
     ...states.map(({ name }) => name),
   ]);
   return [...names].map((machine) => {
