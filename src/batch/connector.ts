@@ -46,7 +46,7 @@ export interface Connecting {
   readonly onNote: (message: string) => void;
   /** How to ask for a passphrase; null, here or as its result: never. */
   readonly createAsk: ((view: Suspendable) => AskPerson | null) | null;
-  /** To machines that have joined this process. Absent: none has. */
+  /** To machines that have joined the service. Absent: none has. */
   readonly connectJoined?: ConnectOptions["connectJoined"];
 }
 

@@ -15,6 +15,6 @@ export interface ConnectOptions {
   readonly hostKeys: HostKeyPolicy | null;
   /** Null: there is no person to ask. */
   readonly ask: Ask | null;
-  /** To machines that have joined this process. Absent: none has. */
+  /** To machines that have joined the service. Absent: none has. */
   readonly connectJoined?: (name: string, signal?: AbortSignal) => Promise<Session>;
 }

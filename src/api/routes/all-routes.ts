@@ -6,4 +6,4 @@ import { JOIN_ROUTES } from "./join-routes.js";
 import { QUEUE_ROUTES } from "./queue-routes.js";
 import { SERVICE_ROUTES } from "./service-routes.js";
 
-export const ROUTES: readonly Route[] = [...SERVICE_ROUTES, ...QUEUE_ROUTES, ...JOB_ROUTES, ...JOIN_ROUTES];
+export const ROUTES: readonly Route[] = [...SERVICE_ROUTES, ...QUEUE_ROUTES, ...JOIN_ROUTES, ...JOB_ROUTES];

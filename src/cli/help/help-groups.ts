@@ -13,7 +13,7 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
     "--keep-days",
     "--no-local",
   ],
-  "The queue": ["--capacity", "--max-jobs", "--ahead", "--stop"],
+  "The queue": ["--queue", "--capacity", "--max-jobs", "--ahead", "--stop"],
   "When it runs": ["--priority", "--after", "--after-any", "--after-fail", "--hold", "--wait"],
   "Which jobs": ["--state <state>", "--limit", "--failed", "--follow", "--kabuki-commands"],
   "Which machines": ["--machines", "--machine", "-F", "--host-keys"],

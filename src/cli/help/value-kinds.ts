@@ -38,6 +38,7 @@ const KINDS: Readonly<Record<string, ValueKind>> = {
   needs: "none",
   pattern: "none",
   rule: "none",
+  server: "machines",
   share: "none",
   size: "none",
   words: "none",

@@ -43,7 +43,7 @@ export function describeJoin(choose: (invocation: JoinInvocation) => void): Comm
       "Give this machine to queues of a service that cannot reach it, by one outgoing connection. No sshd is needed here. A lost connection is made again. Ctrl-C leaves: running jobs run on.",
     )
     .argument("[server]", "where the service is: user@host (default: this computer)")
-    .option("--queue <names...>", `take jobs of these queues (default: ${DEFAULT_QUEUE})`)
+    .option("--queue <queue...>", `take jobs of these queues (default: ${DEFAULT_QUEUE})`)
     .option("--name <name>", "name this machine in the service (default: its host name)")
     .addOption(
       new Option("--capacity <amounts>", "declare what this machine has, as for a queue").argParser(
