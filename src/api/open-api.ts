@@ -1,4 +1,4 @@
-// The HTTP API of the queue service on a unix socket. node:http suffices: routes are few, and input is read by our rules.
+// The HTTP API of the queue service on a unix socket, and on TCP if that is asked for. node:http suffices: routes are few, and input is read by our rules.
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, ServerResponse } from "node:http";
@@ -9,6 +9,7 @@ import { openApiSocket } from "./api-socket.js";
 import { admit } from "./door.js";
 import { EventReaders } from "./event-readers.js";
 import { findRoute } from "./find-route.js";
+import { type Network, type NetworkAsked, type OpenNetwork, openNetwork } from "./open-network.js";
 import type { QueueService } from "./queue-service.js";
 import { readBody } from "./read-body.js";
 import type { Place } from "./readers/fields.js";
@@ -18,6 +19,8 @@ import type { Call, Reply } from "./route.js";
 import { ROUTES } from "./routes/all-routes.js";
 
 export interface Api {
+  /** Null: only the socket. */
+  readonly network: Network | null;
   /** Ends every request that is open. */
   close(): Promise<void>;
 }
@@ -26,6 +29,8 @@ interface Opening {
   readonly service: QueueService;
   /** Absolute, in a directory of this account alone; it is made if there is none. */
   readonly socketPath: string;
+  /** Where it listens on TCP as well; absent or null: nowhere. */
+  readonly network?: NetworkAsked | null;
   /** A client asked for the end of the service, and has its answer. */
   readonly onShutdown: () => void;
   /** Gets our bugs; the request is answered with status 500. */
@@ -41,6 +46,7 @@ const END_MS = 1000;
 /** Throws UserError if it cannot listen there. */
 export async function openApi(opening: Opening): Promise<Api> {
   const { service, socketPath, onShutdown, onBug, lookMs } = opening;
+  let network: OpenNetwork | null = null;
   const readers = new EventReaders(service);
   const ending = new AbortController();
   const connections = new Set<Socket>();
@@ -61,12 +67,18 @@ export async function openApi(opening: Opening): Promise<Api> {
       signal,
       ...(upgrade !== undefined && { upgrade }),
     };
-    answer(request, response, about).catch((error: unknown) => {
+    const admitted = async () => {
+      admit(request, network?.tokenFor(request.socket) ?? null);
+      network?.welcome(request.socket);
+      await answer(request, response, about);
+    };
+    admitted().catch((error: unknown) => {
       const { status, body } = describeRefusal(error);
       if (status === 500) onBug(error);
       if (response.headersSent) return void response.destroy();
-      // The rest of a body is read and forgotten.
-      request.resume();
+      // The rest of a body is read and forgotten, but not that of a stranger.
+      if (status === 401) response.once("finish", () => request.socket.destroySoon());
+      else request.resume();
       sendJson(response, status, body);
     });
   };
@@ -88,9 +100,17 @@ export async function openApi(opening: Opening): Promise<Api> {
     readers.close();
     throw error;
   });
+  if (opening.network)
+    network = await openNetwork(opening.network, admitConnection).catch((error: unknown) => {
+      socket.close();
+      readers.close();
+      throw error;
+    });
   return {
+    network,
     async close() {
       socket.close();
+      network?.close();
       readers.close();
       ending.abort();
       await Promise.race([Promise.all(answers), sleep(END_MS, null, { ref: false })]);
@@ -104,12 +124,11 @@ async function answer(
   response: ServerResponse,
   about: Pick<Call, "service" | "readers" | "shutDown" | "signal" | "upgrade">,
 ): Promise<void> {
-  admit(request);
   const [path = "", ...search] = (request.url ?? "").split("?");
   const { route, words } = findRoute(ROUTES, request.method ?? "", path);
   // Node reads no body of a request that offers another protocol.
-  const content =
-    about.upgrade === undefined ? await readBody(request, route.mostBytes ?? MOST_BYTES) : undefined;
+  const hasBody = about.upgrade === undefined && !route.readsContent;
+  const parsed = hasBody ? await readBody(request, route.mostBytes ?? MOST_BYTES) : undefined;
   const problems: Problem[] = [];
   const read = <T>(reading: (place: Place) => T): T => {
     const value = reading({ where: "", problems });
@@ -123,7 +142,8 @@ async function answer(
     words,
     query,
     read,
-    body: (rules) => read((place) => rules(content, place)),
+    body: (rules) => read((place) => rules(parsed, place)),
+    content: request,
     lastEventId: typeof lastEventId === "string" ? lastEventId : undefined,
   });
   await send(response, reply);

@@ -17,9 +17,12 @@ import type {
   QueueJob,
   QueueSpec,
 } from "../model/queue.js";
+import type { SentEntry, SentFiles } from "../model/sent-tree.js";
 import type { WhyWaiting } from "../model/why.js";
 
 export interface QueueService {
+  /** Absent: clients of other computers can send nothing here. */
+  readonly disk?: ServiceDisk;
   readonly health: Health;
   queues(): readonly QueueInfo[];
   /** `env`: the values of `envNames`. Resolves when its machines were asked what they have. */
@@ -48,6 +51,18 @@ export interface QueueService {
   onEvent(listener: (event: QueueEvent) => void): () => void;
   /** Leaves the jobs on their machines. */
   close(): Promise<void>;
+}
+
+/** What clients on other computers cannot see by themselves. */
+export interface ServiceDisk {
+  /** `~` and relative paths begin in the home. Null: there is no such directory, or it cannot be entered. */
+  directory(path: string): string | null;
+  /** The contents of a working directory that are not here. None: it is stored, and has this name. */
+  missing(
+    entries: readonly SentEntry[],
+  ): Promise<{ readonly tree: string; readonly missing: readonly string[] }>;
+  /** Stores it durably. Throws a Refusal. */
+  receive(hash: string, files: SentFiles, content: AsyncIterable<Buffer>): Promise<void>;
 }
 
 export interface Health {

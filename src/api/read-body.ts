@@ -25,7 +25,8 @@ export async function readBody(request: IncomingMessage, mostBytes: number): Pro
   return parseJson(Buffer.concat(chunks));
 }
 
-function parseJson(bytes: Buffer): unknown {
+/** Throws a Refusal. */
+export function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (error) {

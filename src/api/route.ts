@@ -15,6 +15,8 @@ export interface Route {
   readonly query?: readonly string[];
   /** How much its body may have; absent: 1 MB. */
   readonly mostBytes?: number;
+  /** Its body is not JSON, and is read as it comes. */
+  readonly readsContent?: true;
   answer(call: Call): Reply | Promise<Reply>;
 }
 
@@ -28,6 +30,8 @@ export interface Call {
   read<T>(reading: (place: Place) => T): T;
   /** The body, read by rules. Throws every mistake of it. */
   body<T>(read: Read<T>): T;
+  /** Of a route that reads it as it comes. */
+  readonly content: AsyncIterable<Buffer>;
   /** Of an EventSource that connects again. */
   readonly lastEventId: string | undefined;
   /** Comes when the connection is lost or the API ends. */

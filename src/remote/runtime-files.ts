@@ -33,7 +33,9 @@ export type RuntimeFile =
   | "clean.sh"
   | "left-over.sh"
   | "logout.sh"
-  | "doctor.sh";
+  | "doctor.sh"
+  | "find-service.sh"
+  | "bridge.sh";
 
 const known = new Map<RuntimeFile, string>();
 

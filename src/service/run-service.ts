@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { openApi } from "../api/open-api.js";
+import type { Network } from "../api/open-network.js";
 import { openConnector } from "../batch/connector.js";
 import type { Surroundings } from "../batch/surroundings.js";
 import { UserError } from "../errors.js";
@@ -13,6 +14,7 @@ import { isPrivateDir } from "../socket/private-dir.js";
 import type { House } from "./generation-order.js";
 import { Housekeeping } from "./housekeeping.js";
 import { JoinedMachines } from "./joined/joined-machines.js";
+import { loadOrMakeToken } from "./make-token.js";
 import { parseCard } from "./queue-machines.js";
 import { ServiceCore } from "./service-core.js";
 import { lockFile, makeServiceDir, noteFile, removeNote, serviceDir, writeNote } from "./service-place.js";
@@ -27,12 +29,16 @@ export interface ServiceAsked {
   readonly limits: HistoryLimits;
   /** False: queues that name no machine do not use this computer. */
   readonly usesThisComputer: boolean;
+  /** Where it also answers, to those who have its token; null: on its socket alone. */
+  readonly listen: { readonly host: string; readonly port: number } | null;
   /** For the log of the service. */
   readonly onNote: (message: string) => void;
 }
 
 export interface RunningService {
   readonly socket: string;
+  /** Null: on its socket alone. */
+  readonly network: Network | null;
   readonly dir: string;
   /** Resolves when a client has asked the service to end. */
   readonly askedToEnd: Promise<void>;
@@ -80,7 +86,7 @@ interface Starting extends Omit<ServiceAsked, "stateDir"> {
 }
 
 async function startLocked(starting: Starting): Promise<RunningService> {
-  const { surroundings, dir, limits, onNote, unlock, usesThisComputer } = starting;
+  const { surroundings, dir, limits, listen, onNote, unlock, usesThisComputer } = starting;
   const db = await openDatabase(dir);
   const joined = new JoinedMachines();
   const connector = openConnector({
@@ -119,7 +125,8 @@ async function startLocked(starting: Starting): Promise<RunningService> {
     noteEnd = resolve;
   });
   const socketPath = socketFor(surroundings, dir);
-  const api = await openApi({ service: core, socketPath, onShutdown: noteEnd, onBug: house.onBug });
+  const network = listen && { ...listen, token: loadOrMakeToken(dir) };
+  const api = await openApi({ service: core, socketPath, network, onShutdown: noteEnd, onBug: house.onBug });
   const file = noteFile(surroundings);
   writeNote(file, {
     pid: surroundings.pid,
@@ -127,9 +134,12 @@ async function startLocked(starting: Starting): Promise<RunningService> {
     version: VERSION,
     state: dir,
     startedAt: Date.now(),
+    listen: api.network?.address ?? null,
+    node: process.execPath,
   });
   return {
     socket: socketPath,
+    network: api.network,
     dir,
     askedToEnd,
     close: async () => {

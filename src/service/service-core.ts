@@ -10,6 +10,7 @@ import type {
   QueueInfo,
   QueueMachine,
   QueueService,
+  ServiceDisk,
   WaitingJob,
 } from "../api/queue-service.js";
 import { ExitCode, UserError } from "../errors.js";
@@ -43,6 +44,7 @@ import { queueBooks } from "./queue-books.js";
 import { machinesOf, measureUnknown, parseCard } from "./queue-machines.js";
 import { QueueRunner } from "./queue-runner.js";
 import type { RunningQueue } from "./running-queue.js";
+import { openServiceDisk } from "./service-disk.js";
 import type { ServiceDatabase } from "./store/open-database.js";
 
 type OwnHouse = House & { readonly joined: JoinedMachines };
@@ -67,6 +69,7 @@ const DEFAULT_SPEC: QueueSpec = {
 };
 
 export class ServiceCore implements QueueService {
+  readonly disk: ServiceDisk;
   readonly #db: ServiceDatabase;
   readonly #house: OwnHouse;
   readonly #ledger: Ledger;
@@ -79,6 +82,7 @@ export class ServiceCore implements QueueService {
   private constructor({ db, house }: CoreParts) {
     this.#db = db;
     this.#house = house;
+    this.disk = openServiceDisk(house);
     this.#ledger = new Ledger(db, house.onBug);
     this.#notices = new JobNotices(db, this.#ledger, house);
   }

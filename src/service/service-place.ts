@@ -14,6 +14,10 @@ export interface ServiceNote {
   /** Its directory. */
   readonly state: string;
   readonly startedAt: number;
+  /** Where it listens on TCP, as `host:port`; null: on its socket alone. */
+  readonly listen: string | null;
+  /** The Node.js that runs it. */
+  readonly node: string;
 }
 
 type Here = Pick<Surroundings, "stateDir" | "computer">;

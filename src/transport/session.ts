@@ -1,7 +1,7 @@
 // One connection to one machine: run sh scripts with streams, then close. The rest of the program uses machines only
 // through it.
 
-import type { Readable, Writable } from "node:stream";
+import type { Duplex, Readable, Writable } from "node:stream";
 
 export type ExecEnd =
   | { readonly kind: "exited"; readonly code: number }
@@ -52,6 +52,11 @@ export interface Session {
    * trip, not three. Does nothing if that is not possible.
    */
   makeReady?(count: number): void;
+  /**
+   * A connection to a unix socket of the machine. It does not count as one of the 8 scripts. Rejects if nothing listens there, or
+   * if the machine does not allow it. Absent: this transport cannot.
+   */
+  openSocket?(path: string): Promise<Duplex>;
   /** Resolves with the reason once the connection is gone, also after close(). */
   readonly gone: Promise<string>;
   close(): Promise<void>;

@@ -35,11 +35,13 @@ export class Travel<S extends Session> {
 
   async to(way: Way, why: string | null, signal?: AbortSignal): Promise<Session> {
     const { session, close } = await this.#reach(way, why, signal);
+    const { openSocket } = session;
     return {
       about: session.about,
       gone: session.gone,
       exec: (script, readsNothing) => session.exec(script, readsNothing),
       makeReady: (count) => session.makeReady?.(count),
+      ...(openSocket && { openSocket: (path: string) => openSocket.call(session, path) }),
       close,
     };
   }

@@ -39,6 +39,7 @@ const KINDS: Readonly<Record<string, ValueKind>> = {
   pattern: "none",
   rule: "none",
   server: "machines",
+  "host:port": "none",
   share: "none",
   size: "none",
   words: "none",

@@ -9,6 +9,7 @@ import type { Notice } from "../../model/notice.js";
 import { withExamples } from "../help/examples.js";
 import { chosenJobs, describeJobs, type RawJobs, requireJobs } from "./job-options.js";
 import { describeNotify, noticeOf, type RawNotify, resolveNotify } from "./notify-options.js";
+import { askedServer, describeServer, type RawServer, type WithServer } from "./queue/server-options.js";
 import {
   describeChoice,
   describeSsh,
@@ -42,17 +43,17 @@ export interface AttachOptions extends Showing, MachineChoice {
   readonly watches: boolean;
 }
 
-export interface StopOptions extends SshOptions {
+export interface StopOptions extends SshOptions, WithServer {
   readonly jobs: JobChoice;
   readonly isJson: boolean;
   readonly isVerbose: boolean;
 }
 
-export interface RetryOptions extends Showing {
+export interface RetryOptions extends Showing, WithServer {
   readonly jobs: JobChoice;
 }
 
-export interface DrainOptions extends SshOptions {
+export interface DrainOptions extends SshOptions, WithServer {
   /** As typed. */
   readonly machine: string;
   readonly isJson: boolean;
@@ -70,23 +71,26 @@ interface RawShowing extends RawSsh, RawNotify {
 /** `choose` is called with the request. */
 export function actingCommands(choose: (invocation: ActingInvocation) => void): Command[] {
   const attach = describeAttach(choose);
-  const stop = describeSsh(describeJobs(new Command("stop")))
+  const stop = describeServer(describeSsh(describeJobs(new Command("stop"))))
     .summary("Stop jobs with all their processes.")
     .description("Stop jobs or a whole batch with all their processes, and collect their results.")
     .option("--json", "print one JSON object per stopped job")
     .option("-v, --verbose", "print more details")
-    .action((words: string[], raw: RawSsh & RawJobs & { json?: true; verbose?: true }) => {
+    .action((words: string[], raw: RawServer & RawJobs & { json?: true; verbose?: true }) => {
       const { json: isJson = false, verbose: isVerbose = false } = raw;
       const jobs = requireJobs(chosenJobs(words, raw), "sshoal stop", "running");
-      choose({ command: "stop", options: { ...resolveSsh(raw), jobs, isJson, isVerbose } });
+      choose({
+        command: "stop",
+        options: { ...resolveSsh(raw), server: askedServer(raw), jobs, isJson, isVerbose },
+      });
     });
-  const retry = showing(describeJobs(new Command("retry")))
+  const retry = describeServer(showing(describeJobs(new Command("retry"))))
     .description("Run jobs again; their earlier results move aside.")
     .option("--failed", "choose failed and lost jobs: the same as --state failed,lost")
-    .action((words: string[], raw: RawShowing & RawJobs & { failed?: true }) => {
+    .action((words: string[], raw: RawShowing & RawServer & RawJobs & { failed?: true }) => {
       const state = [...(raw.state ?? []), ...(raw.failed ? (["failed", "lost"] as const) : [])];
       const jobs = requireJobs(chosenJobs(words, { state }), "sshoal retry", "failed");
-      choose({ command: "retry", options: { ...shown(raw), jobs } });
+      choose({ command: "retry", options: { ...shown(raw), server: askedServer(raw), jobs } });
     });
   const drain = describeDrain("drain", choose)
     .summary("Give a machine no more jobs.")
@@ -137,14 +141,20 @@ function describeAttach(choose: Parameters<typeof actingCommands>[0]): Command {
 }
 
 function describeDrain(verb: "drain" | "undrain", choose: Parameters<typeof actingCommands>[0]): Command {
-  return describeSsh(new Command(verb))
+  return describeServer(describeSsh(new Command(verb)))
     .argument("<machine>", "name of the machine, as sshoal status prints it, or @group")
     .option("--json", "print one JSON object per batch")
-    .action((machine: string, raw: RawSsh & Pick<RawChoice, "groups"> & { json?: true }) => {
+    .action((machine: string, raw: RawServer & Pick<RawChoice, "groups"> & { json?: true }) => {
       const machines = expandGroups([machine], raw.groups ?? new Map());
       choose({
         command: verb,
-        options: { ...resolveSsh(raw), machine, machines, isJson: raw.json ?? false },
+        options: {
+          ...resolveSsh(raw),
+          server: askedServer(raw),
+          machine,
+          machines,
+          isJson: raw.json ?? false,
+        },
       });
     });
 }

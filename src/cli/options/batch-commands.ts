@@ -13,6 +13,7 @@ import {
 } from "./clean-here-options.js";
 import { chosenJobs, describeJobs, type RawJobs, requireJobs } from "./job-options.js";
 import { lineCountOption, maxOldOption } from "./option-values.js";
+import { askedServer, describeServer, type RawServer, type WithServer } from "./queue/server-options.js";
 import {
   describeChoice,
   describeSsh,
@@ -29,7 +30,7 @@ export type BatchInvocation =
   | { readonly command: "clean"; readonly options: CleanOptions }
   | { readonly command: "clean-here"; readonly options: CleanHereOptions };
 
-export interface StatusOptions extends SshOptions {
+export interface StatusOptions extends SshOptions, WithServer {
   /** A batch's name, or its script; null: all of this directory. */
   readonly batch: string | null;
   /** All batches of this user on this computer. */
@@ -45,7 +46,7 @@ export interface ResultsOptions extends SshOptions {
   readonly sort: { readonly column: string; readonly isDescending: boolean } | null;
 }
 
-export interface LogsOptions extends SshOptions {
+export interface LogsOptions extends SshOptions, WithServer {
   readonly jobs: JobChoice;
   readonly streams: readonly ("out" | "err")[];
   /** Until the jobs end. */
@@ -71,7 +72,7 @@ export function batchCommands(choose: (invocation: BatchInvocation) => void): Co
 type Choose = Parameters<typeof batchCommands>[0];
 
 function describeStatus(choose: Choose): Command {
-  const command = describeSsh(new Command("status"))
+  const command = describeServer(describeSsh(new Command("status")))
     .description("Show the progress of this directory's batches.")
     .argument("[batch]", "name or script of one batch (default: all)")
     .option("--all", "show all your batches on this computer, in any directory: one line per batch")
@@ -80,11 +81,14 @@ function describeStatus(choose: Choose): Command {
     ["Show all batches of this directory", "sshoal status"],
     ["Show all your batches on this computer", "sshoal status --all"],
     ["Print the jobs of one batch for a program", "sshoal status train.sh --json"],
-  ]).action((batch: string | undefined, raw: RawSsh & { all?: true; json?: true }) => {
+  ]).action((batch: string | undefined, raw: RawServer & { all?: true; json?: true }) => {
     const { all: isAll = false, json: isJson = false } = raw;
     if (isAll && batch !== undefined)
       throw new UserError("--all shows every batch, not one", { hint: `sshoal status ${batch}` });
-    choose({ command: "status", options: { ...resolveSsh(raw), batch: batch ?? null, isAll, isJson } });
+    choose({
+      command: "status",
+      options: { ...resolveSsh(raw), server: askedServer(raw), batch: batch ?? null, isAll, isJson },
+    });
   });
 }
 
@@ -138,7 +142,7 @@ function resolveSort(text: string): ResultsOptions["sort"] {
 }
 
 function describeLogs(choose: Choose): Command {
-  const command = describeSsh(describeJobs(new Command("logs")))
+  const command = describeServer(describeSsh(describeJobs(new Command("logs"))))
     .summary("Print the output of jobs.")
     .description(
       "Print the output of jobs so far, from this disk or from their machines: stdout, then stderr.",
@@ -157,6 +161,7 @@ function describeLogs(choose: Choose): Command {
       command: "logs",
       options: {
         ...resolveSsh(raw),
+        server: askedServer(raw),
         jobs: requireJobs(chosenJobs(words, raw), "sshoal logs", "failed"),
         streams: raw.out === raw.err ? ["out", "err"] : raw.err ? ["err"] : ["out"],
         follows: raw.follow ?? false,
@@ -167,7 +172,7 @@ function describeLogs(choose: Choose): Command {
   );
 }
 
-interface RawLogs extends RawSsh, RawJobs {
+interface RawLogs extends RawServer, RawJobs {
   readonly follow?: true;
   readonly out?: true;
   readonly err?: true;

@@ -99,7 +99,12 @@ export function parseOptions(words: Words): Invocation {
   if (program !== "sshoal" || argv[0] !== "enqueue") return parseWords(words, null);
   const read = (reading: EnqueueReading) =>
     parseWords({ ...words, argv: ["enqueue", ...reading.options] }, reading);
-  return parseEnqueue(argv.slice(1), read, (read) => (read.command === "enqueue" ? read.options : null));
+  return parseEnqueue(
+    argv.slice(1),
+    read,
+    (read) => (read.command === "enqueue" ? read.options : null),
+    (words.config?.files.length ?? 0) > 0,
+  );
 }
 
 /** `reading`: of `enqueue`, whose other words are not in `argv`. */

@@ -10,6 +10,7 @@ import { describeRunOptions } from "./describe-run.js";
 import { countOption, type Environment, seedOption } from "./option-values.js";
 import type { RawJob } from "./queue/job-ask.js";
 import { describeJobTerms, describeQueued, saidIn } from "./queue/job-terms-options.js";
+import { askedServer, describeServer, type RawServer, type WithServer } from "./queue/server-options.js";
 import { resolveRunOptions } from "./resolve-run.js";
 import type { RunOptions } from "./run-options.js";
 import { typedIn } from "./typed-values.js";
@@ -47,7 +48,7 @@ export interface SweepOptions {
   readonly enqueue: SweepQueue | null;
 }
 
-export interface SweepQueue {
+export interface SweepQueue extends WithServer {
   readonly queue: string;
   /** Without defaults. */
   readonly said: Partial<RawJob>;
@@ -77,10 +78,13 @@ export function describeSweep(parameters: Parameters, env: Environment, choose: 
   const isOfRun = optionsAddedBy(describeRunOptions, command).filter(({ long }) => long !== "--json");
   groupApart(isOfRun, "with --run");
   command.option("--enqueue <queue>", "add the commands as jobs to this queue of the service");
-  const isOfQueue = optionsAddedBy(describeQueued, command);
+  const isOfQueue = optionsAddedBy((each) => describeServer(describeQueued(each)), command);
   groupApart(isOfQueue, "with --enqueue");
   return withExamples(command, EXAMPLES).action(
-    (typed: string | undefined, raw: RawSweep & RawJob & { run?: true; enqueue?: string; freeze?: true }) => {
+    (
+      typed: string | undefined,
+      raw: RawSweep & RawJob & RawServer & { run?: true; enqueue?: string; freeze?: true },
+    ) => {
       const said = typedIn(raw, command);
       const byDefault = { ...settingsOf(raw), seed: raw.seed ?? 0, quotes: true };
       const swallowed: Swallowed[] = [
@@ -103,7 +107,9 @@ export function describeSweep(parameters: Parameters, env: Environment, choose: 
         throw new UserError("--run and --enqueue cannot be combined", { hint: "leave one of them out" });
       const run = raw.run ? resolveRunOptions(raw, env) : null;
       const enqueue =
-        queue === undefined ? null : { queue, said: saidIn(raw, command), freezes: raw.freeze ?? false };
+        queue === undefined
+          ? null
+          : { server: askedServer(raw), queue, said: saidIn(raw, command), freezes: raw.freeze ?? false };
       choose({ command: "sweep", options: { source, ...settingsOf(said), byDefault, run, enqueue } });
     },
   );

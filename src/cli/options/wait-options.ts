@@ -5,14 +5,15 @@ import type { JobChoice } from "../../batch/name/choose-jobs.js";
 import { withExamples, withNote } from "../help/examples.js";
 import { chosenJobs, describeJobs, type RawJobs } from "./job-options.js";
 import { durationOption } from "./option-values.js";
-import { describeSsh, type RawSsh, resolveSsh, type SshOptions } from "./ssh-options.js";
+import { askedServer, describeServer, type RawServer, type WithServer } from "./queue/server-options.js";
+import { describeSsh, resolveSsh, type SshOptions } from "./ssh-options.js";
 
 export interface WaitInvocation {
   readonly command: "wait";
   readonly options: WaitOptions;
 }
 
-export interface WaitOptions extends SshOptions {
+export interface WaitOptions extends SshOptions, WithServer {
   /** Without words and states: all batches of this directory. */
   readonly jobs: JobChoice;
   /** Null: for as long as it takes. */
@@ -20,7 +21,7 @@ export interface WaitOptions extends SshOptions {
   readonly isJson: boolean;
 }
 
-interface RawWait extends RawSsh, RawJobs {
+interface RawWait extends RawServer, RawJobs {
   readonly timeout?: number;
   readonly json?: true;
 }
@@ -35,7 +36,7 @@ const EXAMPLES = [
 ] as const;
 
 export function describeWait(choose: (invocation: WaitInvocation) => void): Command {
-  const command = describeSsh(describeJobs(new Command("wait")))
+  const command = describeServer(describeSsh(describeJobs(new Command("wait"))))
     .summary("Wait until jobs have ended.")
     .description(
       "Wait until jobs have ended, and exit with 0 if all of them succeeded (default: all jobs here).",
@@ -50,6 +51,7 @@ export function describeWait(choose: (invocation: WaitInvocation) => void): Comm
       command: "wait",
       options: {
         ...resolveSsh(raw),
+        server: askedServer(raw),
         jobs: chosenJobs(words, raw),
         timeoutSeconds: raw.timeout ?? null,
         isJson: raw.json ?? false,

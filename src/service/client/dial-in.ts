@@ -1,7 +1,7 @@
 // Asks the service to use the connection of a request as a stream to the shell of this machine.
 
 import type { Duplex } from "node:stream";
-import { refusedOr } from "./service-client.js";
+import { refusedOr } from "./service-answer.js";
 import { LostConnection } from "./service-door.js";
 
 export interface DialIn {

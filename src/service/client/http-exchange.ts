@@ -10,6 +10,14 @@ export interface Asked {
   readonly headers: Readonly<Record<string, string>>;
   /** Sent as JSON; undefined: nothing. */
   readonly body?: unknown;
+  /** Sent instead, as it comes. */
+  readonly content?: Content;
+}
+
+interface Content {
+  readonly bytes: number;
+  /** Begins anew with each call. */
+  pieces(): AsyncIterable<Buffer>;
 }
 
 export interface Answered {
@@ -27,6 +35,7 @@ export async function exchange(socket: Duplex, asked: Asked): Promise<Answered> 
   // An error also ends the reading below, which reports it.
   socket.on("error", () => {});
   socket.write(formatRequest(asked));
+  if (asked.content !== undefined) await sendAll(socket, asked.content);
   const bytes = new Incoming(socket);
   const [statusLine = "", ...lines] = (await bytes.takeUntil("\r\n\r\n")).split("\r\n");
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1]);
@@ -37,10 +46,33 @@ export async function exchange(socket: Duplex, asked: Asked): Promise<Answered> 
   return { status, headers, body: isChunked ? chunksOf(bytes) : bytesOf(bytes, length) };
 }
 
-function formatRequest({ method, path, headers, body }: Asked): Buffer {
+/** No faster than it is taken. A service that refuses it answers while it is sent, and then closes. */
+async function sendAll(socket: Duplex, { pieces }: Content): Promise<void> {
+  try {
+    for await (const piece of pieces()) {
+      if (socket.destroyed) return;
+      if (!socket.write(piece)) await drained(socket);
+    }
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+function drained(socket: Duplex): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      for (const name of ["drain", "close", "error"]) socket.off(name, end);
+      resolve();
+    };
+    for (const name of ["drain", "close", "error"]) socket.on(name, end);
+  });
+}
+
+function formatRequest({ method, path, headers, body, content: sent }: Asked): Buffer {
   const content = body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body));
   const about = body === undefined ? [] : ["content-type: application/json"];
-  const length = method === "GET" ? [] : [`content-length: ${content.length}`];
+  const length = method === "GET" ? [] : [`content-length: ${sent?.bytes ?? content.length}`];
   const given = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const lines = [`${method} ${path} HTTP/1.1`, ...given, "connection: close", ...about, ...length];
   return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`), content]);

@@ -1,11 +1,12 @@
 // How a command asks the queue service. It is light: a command such as `sshoal enqueue` starts, asks once, and ends.
 
 import type { Duplex } from "node:stream";
-import { ExitCode, UserError } from "../../errors.js";
+import { UserError } from "../../errors.js";
 import type { JobId } from "../../model/job.js";
 import type { QueueEvent } from "../../model/queue.js";
 import { eventsOf } from "./event-lines.js";
 import { type Answered, type Asked, exchange } from "./http-exchange.js";
+import { refusedOr, textOf } from "./service-answer.js";
 import { type Dialled, type Door, LostConnection, LostLink } from "./service-door.js";
 import type { ServiceFile } from "./service-file.js";
 
@@ -18,6 +19,8 @@ export interface ServiceClient {
   /** `repeats`: the service recognises a repeat, as by the key of `/v1/jobs`. */
   post<T>(path: string, body?: object, repeats?: "repeats"): Promise<T>;
   delete<T>(path: string): Promise<T>;
+  /** Posts bytes that the service recognises when they come again. */
+  send<T>(path: string, content: NonNullable<Asked["content"]>): Promise<T>;
   /**
    * Events after this one, also over a restart of the service, until the signal comes. Throws ServiceError with status 410 if
    * events in between are no longer kept: read the state again.
@@ -34,16 +37,6 @@ interface LogChoice {
   /** In bytes. */
   readonly from: number;
   readonly follow: boolean;
-}
-
-/** The service refused a request. */
-export class ServiceError extends UserError {
-  readonly status: number;
-
-  constructor(status: number, message: string, options: { hint?: string; exitCode?: ExitCode }) {
-    super(message, options);
-    this.status = status;
-  }
 }
 
 /** How long a service that restarts is waited for. */
@@ -77,13 +70,16 @@ function clientOf(first: Dialled, door: Door, patienceMs: number): ServiceClient
     return refusedOr(await exchange(socket, { ...question, headers: door.headers }));
   };
   const once = async <T>(question: Question, mostMs: number): Promise<T> => {
-    const begunAt = Date.now();
+    let lostAt: number | null = null;
     for (;;) {
+      const begunAt = Date.now();
       try {
         return JSON.parse(await textOf(await ask(question))) as T;
       } catch (error) {
         if (!(error instanceof LostConnection)) throw error;
-        if (Date.now() - begunAt >= mostMs) throw goneError(service, door, error);
+        // One that was under way for long was not lost at the beginning.
+        if (lostAt === null || Date.now() - begunAt > mostMs) lostAt = Date.now();
+        if (Date.now() - lostAt >= mostMs) throw goneError(service, door, error);
         await pause(AGAIN_MS, never);
       }
     }
@@ -122,6 +118,7 @@ function clientOf(first: Dialled, door: Door, patienceMs: number): ServiceClient
         { method: "POST", path, ...(body !== undefined && { body }) },
         repeats === "repeats" ? door.patienceMs : 0,
       ),
+    send: (path, content) => once({ method: "POST", path, content }, door.patienceMs),
     delete: (path) => once({ method: "DELETE", path }, 0),
     async *events(after, signal) {
       let last = after;
@@ -150,29 +147,6 @@ function clientOf(first: Dialled, door: Door, patienceMs: number): ServiceClient
       door.close();
     },
   };
-}
-
-/** Throws ServiceError. */
-export async function refusedOr(answered: Answered): Promise<Answered> {
-  if (answered.status < 400) return answered;
-  throw parseRefusal(answered.status, await textOf(answered));
-}
-
-function parseRefusal(status: number, text: string): ServiceError {
-  const { error } = JSON.parse(text) as {
-    error: { message: string; hint: string | null; exitCode: number };
-  };
-  const exitCode = Object.values(ExitCode).find((code) => code === error.exitCode);
-  return new ServiceError(status, error.message, {
-    ...(error.hint !== null && { hint: error.hint }),
-    ...(exitCode !== undefined && { exitCode }),
-  });
-}
-
-async function textOf({ body }: Answered): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
 }
 
 function goneError({ pid }: ServiceFile, { at, startCommand }: Door, cause: LostConnection): UserError {

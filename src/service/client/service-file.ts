@@ -13,6 +13,10 @@ export interface ServiceFile {
   /** Its state directory. */
   readonly state: string;
   readonly startedAt: number;
+  /** Where it listens on TCP, as `host:port`; null: on its socket alone. */
+  readonly listen: string | null;
+  /** The Node.js that runs it; null: it is too old to say. */
+  readonly node: string | null;
 }
 
 /** Null: there is none. Throws UserError if another account could have written it. */
@@ -32,13 +36,21 @@ export function loadServiceFile(file: string): ServiceFile | null {
   return read;
 }
 
-function parseServiceFile(text: string): ServiceFile | null {
+export function parseServiceFile(text: string): ServiceFile | null {
   try {
-    const { pid, socket, version, state, startedAt } = JSON.parse(text) as Record<string, unknown>;
+    const { pid, socket, version, state, startedAt, listen, node } = JSON.parse(text) as Record<
+      string,
+      unknown
+    >;
     if (typeof pid !== "number" || typeof startedAt !== "number") return null;
     if (typeof socket !== "string" || typeof version !== "string" || typeof state !== "string") return null;
-    return { pid, socket, version, state, startedAt };
+    return { pid, socket, version, state, startedAt, listen: textOr(listen), node: textOr(node) };
   } catch {
     return null;
   }
+}
+
+/** A service of an earlier version does not write all. */
+function textOr(raw: unknown): string | null {
+  return typeof raw === "string" ? raw : null;
 }

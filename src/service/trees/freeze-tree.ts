@@ -31,7 +31,7 @@ export async function freezeTree({ store, dir, paths = ["."], exclude, now }: Fr
     // First the lease: a tree that exists now is not pruned any more.
     renewLease(store, tree.hash, now);
     if (await exists(frozenTreePath(store, tree.hash))) return tree;
-    const changed = await storeTree(store, tree);
+    const changed = await storeTree(store, tree, (entry) => path.join(dir, entry.path));
     if (changed === null) return tree;
     if (attempt === TRIES)
       throw new UserError(`${path.join(dir, changed)} changes while the working directory is frozen`, {
@@ -40,11 +40,14 @@ export async function freezeTree({ store, dir, paths = ["."], exclude, now }: Fr
   }
 }
 
+type Listed = Pick<Tree, "hash" | "entries">;
+type SourceOf = (entry: FileEntry) => string;
+
 /** Returns a file that is no longer what was scanned; null: the tree is stored. */
-async function storeTree(store: TreeStore, tree: Tree): Promise<string | null> {
+export async function storeTree(store: TreeStore, tree: Listed, sourceOf: SourceOf): Promise<string | null> {
   const draft = path.join(store.drafts, randomBytes(8).toString("hex"));
   try {
-    const changed = await fill(store, draft, tree);
+    const changed = await fill(store, draft, tree.entries, sourceOf);
     if (changed === null) await publish(store, draft, tree.hash);
     return changed;
   } finally {
@@ -52,7 +55,12 @@ async function storeTree(store: TreeStore, tree: Tree): Promise<string | null> {
   }
 }
 
-async function fill(store: TreeStore, draft: string, { dir, entries }: Tree): Promise<string | null> {
+async function fill(
+  store: TreeStore,
+  draft: string,
+  entries: Tree["entries"],
+  sourceOf: SourceOf,
+): Promise<string | null> {
   await mkdir(draft, { mode: 0o700 });
   // Entries are sorted, so a directory comes before its content.
   const directories = entries.filter(({ type }) => type === "Directory");
@@ -61,8 +69,7 @@ async function fill(store: TreeStore, draft: string, { dir, entries }: Tree): Pr
   let changed: string | null = null;
   await eachOf(files, async (entry) => {
     if (changed !== null) return;
-    if (!(await linkFile(store, path.join(dir, entry.path), path.join(draft, entry.path), entry)))
-      changed = entry.path;
+    if (!(await linkFile(store, sourceOf(entry), path.join(draft, entry.path), entry))) changed = entry.path;
   });
   for (const entry of entries) {
     if (entry.type !== "SymbolicLink") continue;
@@ -77,10 +84,14 @@ async function fill(store: TreeStore, draft: string, { dir, entries }: Tree): Pr
 
 type FileEntry = Extract<TreeEntry, { type: "File" }>;
 
+/** Links share their mode. */
+export function objectPath({ objects }: TreeStore, { sha256, mode }: FileEntry): string {
+  return path.join(objects, `${sha256}.${mode.toString(8)}`);
+}
+
 /** False: the file is no longer what was scanned. */
 async function linkFile(store: TreeStore, from: string, to: string, entry: FileEntry): Promise<boolean> {
-  // Links share their mode.
-  const object = path.join(store.objects, `${entry.sha256}.${entry.mode.toString(8)}`);
+  const object = objectPath(store, entry);
   if (await tryLink(object, to)) return true;
   if (!(await copyFile(from, to, entry))) return false;
   await tryLink(to, object);

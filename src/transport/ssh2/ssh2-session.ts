@@ -10,6 +10,7 @@ import { lostRunning } from "../script/lost-running.js";
 import { SpareShells } from "../script/spare-shells.js";
 import { awaitScript, makeNonce, startScript } from "../script/start-script.js";
 import type { About, Running, Session } from "../session.js";
+import { plainDuplex } from "./plain-duplex.js";
 import { type WrappedChannel, wrapChannel } from "./ssh2-channel.js";
 
 /** What messages say of the machine. */
@@ -96,6 +97,14 @@ export class Ssh2Session implements Session {
     return new Promise((resolve, reject) => {
       const open = (error: Error | undefined, channel: Duplex) => (error ? reject(error) : resolve(channel));
       this.#client.forwardOut("127.0.0.1", 0, host, port, open);
+    });
+  }
+
+  openSocket(path: string): Promise<Duplex> {
+    return new Promise((resolve, reject) => {
+      this.#client.openssh_forwardOutStreamLocal(path, (error, channel) =>
+        error ? reject(error) : resolve(plainDuplex(channel, () => channel.close())),
+      );
     });
   }
 

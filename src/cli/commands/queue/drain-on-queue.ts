@@ -14,7 +14,7 @@ type Verb = "drain" | "undrain";
 
 /** Null: no queue has the machine. */
 export async function drainOnQueue(verb: Verb, options: DrainOptions): Promise<ExitCode | null> {
-  const client = await findService();
+  const client = await findService(options.server);
   if (client === null) return null;
   const { machines } = await client.get<{ machines: readonly QueueMachine[] }>("/v1/machines");
   const found = options.machines.flatMap((word) => machines.flatMap((each) => meantBy(word, each) ?? []));

@@ -4,21 +4,22 @@ import { ExitCode } from "../../../errors.js";
 import type { SweepCommand } from "../../../sweep/commands.js";
 import { askedJob } from "../../options/queue/job-ask.js";
 import type { SweepQueue } from "../../options/sweep-options.js";
-import { addJobs, askedOf, printAdded, queueNamed } from "./enqueue.js";
+import { addJobs, askedOf, placeOf, printAdded, queueNamed } from "./enqueue.js";
 import { loadQueues } from "./queued-jobs.js";
 import { needService } from "./service-here.js";
 
 export async function enqueueSweep(
   commands: readonly SweepCommand[],
-  { queue: name, said, freezes }: SweepQueue,
+  { server, queue: name, said, freezes }: SweepQueue,
 ): Promise<ExitCode> {
-  const client = await needService();
+  const client = await needService(server);
   const queue = queueNamed(name, await loadQueues(client));
-  const of = askedOf(queue);
+  const place = await placeOf(client, queue, { said, freezes });
+  const of = askedOf(queue, place.cwd);
   const jobs = commands.map(({ command, parameters }) => {
-    const { ask, ...paths } = askedJob(command, said, of);
+    const { ask, ...paths } = askedJob(command, place.said, of);
     return { ask: { ...ask, terms: { ...ask.terms, parameters } }, ...paths };
   });
-  printAdded(await addJobs(client, queue, jobs, freezes), false);
+  printAdded(await addJobs(client, queue, jobs, place), false);
   return ExitCode.Success;
 }

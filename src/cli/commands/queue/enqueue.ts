@@ -11,24 +11,34 @@ import { commandLine } from "../../options/queue/command-line.js";
 import type { EnqueueOptions, OpenEnqueueInvocation } from "../../options/queue/enqueue-options.js";
 import { type AskedJob, type AskedOf, askedJob } from "../../options/queue/job-ask.js";
 import { note } from "../../terminal/note.js";
+import type { JobsPlace } from "./place-elsewhere.js";
 import { loadQueues, unknownQueue } from "./queued-jobs.js";
 import { needService } from "./service-here.js";
 
 /** Each takes two connections. */
 const MOST_TEED = 50;
 
-export async function enqueueOpen({ first, read }: OpenEnqueueInvocation): Promise<number> {
-  const client = await needService();
-  const queues = await loadQueues(client);
-  const isQueue = queues.some(({ name }) => name === first);
+export async function enqueueOpen({ first, servers, read }: OpenEnqueueInvocation): Promise<number> {
+  const { client, queues, isQueue } = await findFirst(first, servers);
   const options = read(isQueue);
   if (options === null) return ExitCode.Success;
   if (!isQueue) note(`no queue is named ${first}: this goes to the queue ${DEFAULT_QUEUE}`);
   return enqueueWith(client, queues, options);
 }
 
+/** Behind the name of a queue, options may follow; behind the beginning of a command, they are the command's. */
+async function findFirst(first: string, { ifQueue, ifCommand }: OpenEnqueueInvocation["servers"]) {
+  const client = await needService(ifQueue);
+  const queues = await loadQueues(client);
+  const isQueue = queues.some(({ name }) => name === first);
+  if (isQueue || ifQueue.typed === ifCommand.typed) return { client, queues, isQueue };
+  client.close();
+  const other = await needService(ifCommand);
+  return { client: other, queues: await loadQueues(other), isQueue };
+}
+
 export async function enqueue(options: EnqueueOptions): Promise<number> {
-  const client = await needService();
+  const client = await needService(options.server);
   return enqueueWith(client, await loadQueues(client), options);
 }
 
@@ -38,17 +48,28 @@ async function enqueueWith(
   options: EnqueueOptions,
 ): Promise<number> {
   const queue = queueNamed(options.queue ?? DEFAULT_QUEUE, queues);
-  const jobs = await readJobs(options, queue);
+  const place = await placeOf(client, queue, options);
+  const jobs = await readJobs({ ...options, said: place.said }, queue, place.cwd);
   const { isJson, tees } = options;
   if (tees && jobs.length > MOST_TEED)
     throw new UserError(`--tee follows at most ${MOST_TEED} jobs, and these are ${jobs.length}`, {
       hint: "use --wait, and sshoal logs -f for some of them",
     });
-  const added = await addJobs(client, queue, jobs, options.freezes);
+  const added = await addJobs(client, queue, jobs, place);
   printAdded(added, isJson);
   if (!options.waits) return ExitCode.Success;
   const { waitForAdded } = await import("./wait-for-added.js");
   return waitForAdded(client, added, { tees, isJson });
+}
+
+export async function placeOf(
+  client: ServiceClient,
+  queue: QueueInfo,
+  { said, freezes }: Pick<EnqueueOptions, "said" | "freezes">,
+): Promise<JobsPlace> {
+  if (client.door.isHere) return { cwd: process.cwd(), said, freezes };
+  const { placeElsewhere } = await import("./place-elsewhere.js");
+  return placeElsewhere(client, queue, { said, freezes });
 }
 
 export function queueNamed(name: string, queues: readonly QueueInfo[]): QueueInfo {
@@ -60,9 +81,13 @@ export function queueNamed(name: string, queues: readonly QueueInfo[]): QueueInf
   );
 }
 
-async function readJobs(options: EnqueueOptions, queue: QueueInfo): Promise<readonly AskedJob[]> {
+async function readJobs(
+  options: EnqueueOptions,
+  queue: QueueInfo,
+  cwd: string,
+): Promise<readonly AskedJob[]> {
   const { words, said, isMarked } = options;
-  const of = askedOf(queue);
+  const of = askedOf(queue, cwd);
   if (!isSource(words, isMarked)) {
     const { ask, ...paths } = askedJob(commandLine(words), said, of);
     return [{ ask: words.length > 1 ? { ...ask, words } : ask, ...paths }];
@@ -71,8 +96,8 @@ async function readJobs(options: EnqueueOptions, queue: QueueInfo): Promise<read
   return readBatchJobs(words[0] ?? "", options, of);
 }
 
-export function askedOf({ name, capacity }: QueueInfo): AskedOf {
-  return { queue: name, capacity, env: process.env, cwd: process.cwd() };
+export function askedOf({ name, capacity }: QueueInfo, cwd: string): AskedOf {
+  return { queue: name, capacity, env: process.env, cwd };
 }
 
 /** A single word that is no command: `-`, or an existing file, or one that looks like a script. */
@@ -82,23 +107,22 @@ function isSource([only = "", ...rest]: readonly string[], isMarked: boolean): b
   return statSync(only, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** `freezes`: also jobs that could run in place. */
 export async function addJobs(
   client: ServiceClient,
   queue: QueueInfo,
   jobs: readonly AskedJob[],
-  freezes: boolean,
+  { cwd, freezes }: Pick<JobsPlace, "cwd" | "freezes">,
 ): Promise<Enqueued> {
-  const isHere = queue.runsHere;
-  const isForAll = freezes || !isHere;
+  const isInPlace = queue.runsHere;
+  const isForAll = freezes || !isInPlace;
   const areAnyFrozen = isForAll || jobs.some(({ forward, backwards }) => (forward ?? backwards) !== null);
   const asks = areAnyFrozen ? await frozen(client, queue, jobs, isForAll) : jobs.map(({ ask }) => ask);
   const asked = {
     queue: queue.name,
     jobs: asks,
-    cwd: process.cwd(),
-    // Jobs on other machines get the environment there.
-    ...(isHere && { environment: shellVariables() }),
+    cwd,
+    // Jobs on other computers get the environment there.
+    ...(isInPlace && client.door.isHere && { environment: shellVariables() }),
     key: randomUUID(),
   };
   return client.post<Enqueued>("/v1/jobs", asked, "repeats");
@@ -111,7 +135,7 @@ async function frozen(
   isForAll: boolean,
 ): Promise<readonly JobAsk[]> {
   const { freezeJobs } = await import("./freeze-jobs.js");
-  return freezeJobs(jobs, { stateDir: client.service.state, queueCwd: queue.cwd, isForAll });
+  return freezeJobs(jobs, { client, queueCwd: queue.cwd, isForAll });
 }
 
 function shellVariables(): Record<string, string> {

@@ -4,15 +4,16 @@ import path from "node:path";
 import { NO_MEANING, resolveBackwards, resolveForward } from "../../../batch/forward/copy-paths.js";
 import { type Problem, problemsError } from "../../../errors.js";
 import type { JobAsk } from "../../../model/queue.js";
+import type { Tree } from "../../../remote/tree/tree.js";
 import { formatBytes } from "../../../report/text/amounts.js";
+import type { ServiceClient } from "../../../service/client/service-client.js";
 import { freezeTree } from "../../../service/trees/freeze-tree.js";
 import { openTreeStore } from "../../../service/trees/tree-store.js";
 import type { AskedJob } from "../../options/queue/job-ask.js";
 import { note } from "../../terminal/note.js";
 
 interface Freezing {
-  /** Of the service. */
-  readonly stateDir: string;
+  readonly client: ServiceClient;
   readonly queueCwd: string | null;
   /** Not only jobs with paths of their own. */
   readonly isForAll: boolean;
@@ -21,12 +22,13 @@ interface Freezing {
 /** Throws UserError with every mistake in the paths. */
 export async function freezeJobs(
   jobs: readonly AskedJob[],
-  { stateDir, queueCwd, isForAll }: Freezing,
+  { client, queueCwd, isForAll }: Freezing,
 ): Promise<readonly JobAsk[]> {
   const problems: Problem[] = [];
   const planned = jobs.map((job) => {
-    const cwd = job.ask.cwd ?? queueCwd ?? process.cwd();
-    return { job, cwd, paths: isForAll || job.forward !== null ? forwardOf(job, cwd, problems) : null };
+    // What is sent to another computer is this directory.
+    const cwd = client.door.isHere ? (job.ask.cwd ?? queueCwd ?? process.cwd()) : process.cwd();
+    return { job, cwd, paths: isForAll || job.forward !== null ? forwardOf(job, { cwd, client, problems }) : null };
   });
   const withBack = planned.map(({ job, cwd, paths }) => ({
     ask: withBackwards(job, cwd, paths !== null, problems),
@@ -37,7 +39,7 @@ export async function freezeJobs(
   const trees = new Map<string, Promise<string>>();
   const treeOf = (cwd: string, paths: readonly string[]) => {
     const key = JSON.stringify([cwd, paths]);
-    const tree = trees.get(key) ?? freeze(cwd, paths, stateDir);
+    const tree = trees.get(key) ?? freeze(cwd, paths, client);
     trees.set(key, tree);
     return tree;
   };
@@ -47,8 +49,17 @@ export async function freezeJobs(
   return asks;
 }
 
-function forwardOf({ forward }: AskedJob, workingDir: string, problems: Problem[]): readonly string[] {
-  return [...new Set(resolveForward(forward ?? ["."], { workingDir, problems }))].sort();
+interface Reading {
+  readonly cwd: string;
+  readonly client: ServiceClient;
+  readonly problems: Problem[];
+}
+
+/** Without paths, `--copy-forward` copies nothing here. For another computer it says that this directory is sent. */
+function forwardOf({ forward }: AskedJob, { cwd, client, problems }: Reading): readonly string[] {
+  const isWhole = forward === null || (forward.length === 0 && !client.door.isHere);
+  const named = isWhole ? ["."] : forward;
+  return [...new Set(resolveForward(named, { workingDir: cwd, problems }))].sort();
 }
 
 function withBackwards(
@@ -66,11 +77,25 @@ function withBackwards(
   return { ...ask, terms: { ...ask.terms, copyBack: resolveBackwards(backwards, { workingDir, problems }) } };
 }
 
-async function freeze(dir: string, paths: readonly string[], stateDir: string): Promise<string> {
-  const store = openTreeStore(path.join(stateDir, "trees"));
-  const { hash, entries, bytes, leftOut } = await freezeTree({ store, dir, paths, now: Date.now() });
+async function freeze(dir: string, paths: readonly string[], client: ServiceClient): Promise<string> {
+  if (!client.door.isHere) return send(dir, paths, client);
+  const store = openTreeStore(path.join(client.service.state, "trees"));
+  const tree = await freezeTree({ store, dir, paths, now: Date.now() });
+  note(`froze ${describe(tree)}`);
+  return tree.hash;
+}
+
+async function send(dir: string, paths: readonly string[], client: ServiceClient): Promise<string> {
+  const { sendTree } = await import("../../../service/client/send-tree.js");
+  const { tree, sentBytes } = await sendTree(client, dir, paths);
+  note(
+    `sent ${describe(tree)}: ${sentBytes === 0 ? "all of it was there" : `${formatBytes(sentBytes)} were new`}`,
+  );
+  return tree.hash;
+}
+
+function describe({ entries, bytes, leftOut }: Tree): string {
   const files = entries.filter(({ type }) => type === "File").length;
   const without = leftOut.length === 0 ? "" : `, without ${leftOut.join(", ")}`;
-  note(`froze ${files} ${files === 1 ? "file" : "files"}, ${formatBytes(bytes)}${without}`);
-  return hash;
+  return `${files} ${files === 1 ? "file" : "files"}, ${formatBytes(bytes)}${without}`;
 }

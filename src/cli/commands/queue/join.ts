@@ -6,7 +6,7 @@ import { ExitCode, UserError } from "../../../errors.js";
 import { VERSION } from "../../../model/version.js";
 import { jsonLine } from "../../../report/lines/json-lines.js";
 import { dialIn } from "../../../service/client/dial-in.js";
-import { ServiceError } from "../../../service/client/service-client.js";
+import { ServiceError } from "../../../service/client/service-answer.js";
 import { type Door, LostConnection } from "../../../service/client/service-door.js";
 import { makeOneTimeKey } from "../../../transport/ssh2/one-time-key.js";
 import { type ServedShell, serveShell } from "../../../transport/ssh2/shell-server.js";
@@ -23,7 +23,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export async function join(options: JoinOptions): Promise<ExitCode> {
   for (const each of options.notes) note(each);
-  const door = needDoor();
+  const door = await needDoor(options.server);
   const leaving = new AbortController();
   for (const signal of SIGNALS) process.once(signal, () => leaving.abort());
   const report = reporter(options, door);

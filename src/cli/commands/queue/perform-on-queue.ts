@@ -5,61 +5,69 @@ import { loadAnyBatches, stemsHere } from "../../../batch/find/batches-here.js";
 import { chooseJobs, type JobChoice } from "../../../batch/name/choose-jobs.js";
 import { UserError } from "../../../errors.js";
 import { DEFAULT_QUEUE } from "../../../model/queue.js";
-import { chooseSide, type Side } from "../../../plan/queue/choose-side.js";
+import { chooseSide, type Side, type SideFacts } from "../../../plan/queue/choose-side.js";
 import { Results } from "../../../run/home/results.js";
 import type { ServiceClient } from "../../../service/client/service-client.js";
 import { quoteIfNeeded } from "../../../transport/quote.js";
 import type { Invocation } from "../../options/options.js";
+import type { AskedServer } from "../../options/queue/server-options.js";
 import { type JobPage, jobsPath, loadQueues, type OnQueue, unknownQueue } from "./queued-jobs.js";
-import { findService, noServiceError, serviceFile } from "./service-here.js";
+import { findService, needService, noServiceError, serverWord, serviceFile } from "./service-here.js";
 
 /** Null: it is not for the service. */
 export async function performOnQueue(invocation: Invocation): Promise<number | null> {
   switch (invocation.command) {
     case "status": {
       const { batch, isAll } = invocation.options;
-      const found = isAll ? null : await findSide("status", batch === null ? [] : [batch]);
+      const found = isAll
+        ? null
+        : await findSide("status", batch === null ? [] : [batch], invocation.options.server);
       if (found === null) return null;
       const { showQueuedStatus } = await import("./queued-status.js");
       return showQueuedStatus(found, invocation.options);
     }
     case "logs": {
-      const found = await findSide("logs", invocation.options.jobs.words);
+      const found = await findSide("logs", invocation.options.jobs.words, invocation.options.server);
       if (found === null) return null;
       const { showQueuedLogs } = await import("./queued-logs.js");
       return showQueuedLogs(found, invocation.options);
     }
     case "why": {
-      const found = await findSide("why", invocation.options.words);
+      const found = await findSide("why", invocation.options.words, invocation.options.server);
       if (found === null) return null;
       const { explainQueued } = await import("./explain-queued.js");
       return explainQueued(found, invocation.options);
     }
     case "wait": {
-      const found = await findSide("wait", invocation.options.jobs.words);
+      const found = await findSide("wait", invocation.options.jobs.words, invocation.options.server);
       if (found === null) return null;
       const { waitOnQueue } = await import("./wait-on-queue.js");
       return waitOnQueue(found, invocation.options);
     }
     case "stop":
     case "retry": {
-      const { jobs, isJson } = invocation.options;
-      const found = await findSide(invocation.command, jobs.words);
+      const { jobs, isJson, server } = invocation.options;
+      const found = await findSide(invocation.command, jobs.words, server);
       if (found === null) return null;
       const { actOnQueued } = await import("./act-on-queued.js");
       return actOnQueued(found, { verb: invocation.command, states: jobs.states, priority: null, isJson });
     }
     case "queued-jobs": {
-      const { jobs, ...act } = invocation.options;
-      const found = await needSide(act.verb, jobs);
+      const { jobs, server, ...act } = invocation.options;
+      const found = await needSide(act.verb, jobs, server);
       const { actOnQueued } = await import("./act-on-queued.js");
       return actOnQueued(found, { ...act, states: jobs.states });
     }
     case "drain":
     case "undrain": {
-      if (!isServiceKnown()) return null;
+      const { machine, server } = invocation.options;
+      if (serverWord(server) === null && !isServiceKnown()) return null;
       const { drainOnQueue } = await import("./drain-on-queue.js");
-      return drainOnQueue(invocation.command, invocation.options);
+      const code = await drainOnQueue(invocation.command, invocation.options);
+      if (code !== null || server.typed === null) return code;
+      throw new UserError(`no queue of ${server.typed} has a machine ${machine}`, {
+        hint: `sshoal queue list --server ${server.typed}`,
+      });
     }
     default:
       return null;
@@ -67,18 +75,43 @@ export async function performOnQueue(invocation: Invocation): Promise<number | n
 }
 
 /** Verbs that batches do not have: a number alone means the queue `default`. */
-async function needSide(verb: string, { words }: JobChoice): Promise<OnQueue> {
-  const client = await findService();
-  if (client === null) throw noServiceError();
+async function needSide(verb: string, { words }: JobChoice, server: AskedServer): Promise<OnQueue> {
+  const client = await needService(server);
   const facts = { ...(await queueFacts(client, [])), hasBatch: false };
   return toOnQueue(chooseSide(words, facts), { verb, client, words, queues: facts.queues ?? [] });
 }
 
 /** Null: the words mean batches. */
-async function findSide(verb: string, words: readonly string[]): Promise<OnQueue | null> {
+async function findSide(
+  verb: string,
+  words: readonly string[],
+  server: AskedServer,
+): Promise<OnQueue | null> {
+  if (serverWord(server) !== null) return findElsewhere(verb, words, server);
   if (!isServiceKnown() && !words.some((word) => word.includes("/"))) return null;
-  const client = await findService();
+  const client = await findService(server);
+  return sideFrom({ verb, client, words, facts: await queueFacts(client, words) });
+}
+
+/** A server that was typed is what the command is about. Another one is not asked about batches of this directory. */
+async function findElsewhere(
+  verb: string,
+  words: readonly string[],
+  server: AskedServer,
+): Promise<OnQueue | null> {
+  const hasBatch = server.typed === null && stemsHere(new Results(process.cwd())).length > 0;
+  if (hasBatch && words.every((word) => stemOf(word) !== null)) return null;
+  const client = await needService(server);
   const facts = await queueFacts(client, words);
+  return sideFrom({ verb, client, words, facts: { ...facts, hasBatch } });
+}
+
+interface Choosing extends Pick<Asked, "verb" | "client" | "words"> {
+  readonly facts: SideFacts;
+}
+
+/** Null: the words mean batches. */
+function sideFrom({ verb, client, words, facts }: Choosing): OnQueue | null {
   const side = chooseSide(words, facts);
   if (side.kind !== "batch") return toOnQueue(side, { verb, client, words, queues: facts.queues ?? [] });
   client?.close();

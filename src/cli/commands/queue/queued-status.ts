@@ -6,7 +6,7 @@ import { formatSpans, lookOf } from "../../../report/live/styled-text.js";
 import { queuedJobJson, queueRows } from "../../../report/tables/queue-table.js";
 import type { StatusOptions } from "../../options/batch-commands.js";
 import { loadQueuedJobs, type OnQueue } from "./queued-jobs.js";
-import { show } from "./show.js";
+import { showOn } from "./show.js";
 
 export async function showQueuedStatus(
   { client, words }: OnQueue,
@@ -15,9 +15,8 @@ export async function showQueuedStatus(
   const { isJson, batch } = options;
   const [word] = words;
   if (word?.jobs == null) {
-    client.close();
     const queue = batch === null ? null : (word?.queue ?? null);
-    return show({ queue, states: [], limit: null, isLive: false, isJson });
+    return showOn(client, { queue, states: [], limit: null, isLive: false, isJson });
   }
   const jobs = await loadQueuedJobs(client, words, []);
   if (isJson) {

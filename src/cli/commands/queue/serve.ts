@@ -10,6 +10,12 @@ import { jsonLine } from "../../../report/lines/json-lines.js";
 import { isGone } from "../../../run/home/lock.js";
 import { connectService, type ServiceClient } from "../../../service/client/service-client.js";
 import { socketDoor } from "../../../service/client/socket-door.js";
+import { tokenFileIn } from "../../../service/client/token-file.js";
+import {
+  formatNetworkPlace,
+  type NetworkPlace,
+  parseNetworkPlace,
+} from "../../options/queue/network-place.js";
 import type { ServeOptions } from "../../options/queue/serve-options.js";
 import { readSurroundings } from "../../read-surroundings.js";
 import { note } from "../../terminal/note.js";
@@ -19,6 +25,8 @@ import { systemdUnit } from "./systemd-unit.js";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const PATIENCE_MS = 60_000;
+const UNENCRYPTED =
+  "warning: what travels over this port is not encrypted, so use it only in a network that you trust; sshoal --server user@host goes through ssh";
 
 export async function serve(options: ServeOptions): Promise<ExitCode> {
   const file = serviceFile();
@@ -34,9 +42,10 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
     case "restart": {
       const before = await connectService(socketDoor(file));
       const stateDir = options.stateDir ?? before?.service.state ?? null;
+      const listen = options.listen ?? placeOf(before);
       before?.close();
       await stopAt(file);
-      return start({ ...options, stateDir }, file);
+      return start({ ...options, stateDir, listen }, file);
     }
     case "status":
       return status(options, file);
@@ -47,40 +56,58 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
 
 async function start(options: ServeOptions, file: string): Promise<ExitCode> {
   const stateDir = options.stateDir ?? file.replace(/\.json$/, "");
-  if (options.installs) return install(stateDir, serviceOptions(options));
+  if (options.installs) return install(stateDir, furtherWords(options));
   const running = await connectService(socketDoor(file));
-  if (running !== null) refuseOtherState(running, options.stateDir);
+  if (running !== null) refuseOther(running, options);
   else if (options.isForeground) return runHere(options);
-  return describe(
-    running ?? (await startInBackground({ file, stateDir, words: serviceOptions(options) })),
-    options.isJson,
-  );
+  const client = running ?? (await startInBackground({ file, stateDir, words: furtherWords(options) }));
+  const { listen } = client.service;
+  if (running === null && listen !== null && !/^(127\.|localhost:|\[::1\])/.test(listen)) note(UNENCRYPTED);
+  return describe(client, options.isJson);
 }
 
-function refuseOtherState(running: ServiceClient, asked: string | null): void {
-  const { state, pid } = running.service;
-  if (asked === null || asked === state) return;
-  running.close();
-  throw new UserError(`the queue service (process ${pid}) runs already, with its state in ${state}`, {
-    hint: `sshoal serve restart --state ${asked}`,
-  });
+function refuseOther(running: ServiceClient, { stateDir, listen }: ServeOptions): void {
+  const { state, pid, listen: listens } = running.service;
+  const refuse = (what: string, words: string) => {
+    running.close();
+    throw new UserError(`the queue service (process ${pid}) runs already, ${what}`, {
+      hint: `sshoal serve restart ${words}`,
+    });
+  };
+  if (stateDir !== null && stateDir !== state) refuse(`with its state in ${state}`, `--state ${stateDir}`);
+  const asked = listen && formatNetworkPlace(listen);
+  if (asked === null || asked === listens || (listen?.port === 0 && listens !== null)) return;
+  refuse(`and listens ${listens === null ? "on no port" : `at ${listens}`}`, `--listen ${asked}`);
 }
 
-function serviceOptions({ limits, usesThisComputer }: ServeOptions): string[] {
-  const limitWords = ["--keep-jobs", `${limits.jobs ?? "all"}`, "--keep-days", `${limits.days ?? "all"}`];
-  return [...limitWords, ...(usesThisComputer ? [] : ["--no-local"])];
+/** Null: no service, or it listens on no port. */
+function placeOf(running: ServiceClient | null): NetworkPlace | null {
+  const listens = running?.service.listen ?? null;
+  return listens === null ? null : parseNetworkPlace(listens, "--listen", "--listen 127.0.0.1:7500");
 }
 
-async function runHere({ stateDir, limits, usesThisComputer }: ServeOptions): Promise<ExitCode> {
+function furtherWords({ limits, listen, usesThisComputer }: ServeOptions): string[] {
+  return [
+    "--keep-jobs",
+    `${limits.jobs ?? "all"}`,
+    "--keep-days",
+    `${limits.days ?? "all"}`,
+    ...(listen === null ? [] : ["--listen", formatNetworkPlace(listen)]),
+    ...(usesThisComputer ? [] : ["--no-local"]),
+  ];
+}
+
+async function runHere(options: ServeOptions): Promise<ExitCode> {
+  const { stateDir, limits, listen, usesThisComputer } = options;
   const { startService } = await import("../../../service/run-service.js");
-  const running = await startService({
-    surroundings: readSurroundings(),
-    stateDir,
-    limits,
-    usesThisComputer,
-    onNote: note,
-  });
+  const surroundings = readSurroundings();
+  const asked = { stateDir, limits, listen, usesThisComputer };
+  const running = await startService({ surroundings, ...asked, onNote: note });
   note(`the queue service listens at ${running.socket} (process ${process.pid})`);
+  if (running.network !== null) {
+    note(`it also listens at ${running.network.address}; the token is in ${tokenFileIn(running.dir)}`);
+    if (!running.network.isLoopback) note(UNENCRYPTED);
+  }
   const leaving = new Promise<void>((resolve) => {
     for (const signal of SIGNALS) process.once(signal, () => resolve());
   });
@@ -119,10 +146,11 @@ async function status({ isJson }: ServeOptions, file: string): Promise<ExitCode>
 
 async function describe(client: ServiceClient, isJson: boolean): Promise<ExitCode> {
   const { refuses } = await client.get<Health>("/v1/health");
-  const { pid, socket, version, state, startedAt } = client.service;
-  const about = { pid, socket, version, state, startedAt };
+  const { pid, socket, version, state, startedAt, listen } = client.service;
+  const about = { pid, socket, version, state, startedAt, listen };
   const text = [
     `the queue service listens at ${socket} (process ${pid}, version ${version})`,
+    ...(listen === null ? [] : [`it also listens at ${listen}; the token is in ${tokenFileIn(state)}`]),
     `its state is in ${state}`,
     ...(refuses === null ? [] : [`it accepts no jobs now: ${refuses}`]),
   ].join("\n");

@@ -1,4 +1,4 @@
-// Finds the queue service of this account on this computer.
+// Finds the queue service that a command is for: that of this account on this computer, or the one that the user names.
 
 import { hostname } from "node:os";
 import path from "node:path";
@@ -6,36 +6,64 @@ import { UserError } from "../../../errors.js";
 import { connectService, type ServiceClient } from "../../../service/client/service-client.js";
 import type { Door } from "../../../service/client/service-door.js";
 import { socketDoor } from "../../../service/client/socket-door.js";
+import type { AskedServer } from "../../options/queue/server-options.js";
 import { stateDir } from "../../read-surroundings.js";
 
-/** By which commands find the service. Null: there is no safe place for it. */
+/** As a server: the service of this computer, whatever a variable or a configuration file says. */
+const HERE = "here";
+
+/** By which commands find the service of this computer. Null: there is no safe place for it. */
 export function serviceFile(): string | null {
   const dir = stateDir();
   // Several computers can share a home.
   return dir && path.join(dir, `service@${hostname().replace(/[^\w.-]/g, "_")}.json`);
 }
 
-/** Null: it does not run. */
-export async function findService(): Promise<ServiceClient | null> {
+/** As typed, of the variable, or of a configuration file. Null: the service of this computer. */
+export function serverWord({ typed, byDefault }: AskedServer): string | null {
+  const word = typed ?? (process.env.SSHOAL_SERVER || byDefault);
+  if (word === "")
+    throw new UserError("--server takes user@host or tcp://host:port, got an empty word", {
+      hint: `is a variable unset? The service of this computer is --server ${HERE}`,
+    });
+  return word === HERE ? null : word;
+}
+
+/** Null: there is no safe place for a service here. */
+async function doorFor(server: AskedServer): Promise<Door | null> {
+  const word = serverWord(server);
+  if (word !== null) {
+    const { doorTo } = await import("./server-door.js");
+    return doorTo(word, server);
+  }
   const file = serviceFile();
-  return file === null ? null : connectService(socketDoor(file));
+  return file === null ? null : socketDoor(file);
 }
 
 /** The way to the service. */
-export function needDoor(): Door {
-  const file = serviceFile();
-  if (file === null) throw noServiceError();
-  return socketDoor(file);
+export async function needDoor(server: AskedServer): Promise<Door> {
+  const door = await doorFor(server);
+  if (door === null) throw noServiceError();
+  return door;
 }
 
-const HERE = { at: "", startCommand: "sshoal serve" };
+/** Null: it does not run. */
+export async function findService(server: AskedServer): Promise<ServiceClient | null> {
+  const door = await doorFor(server);
+  return door && connectService(door);
+}
 
-export async function needService(): Promise<ServiceClient> {
-  const client = await findService();
+export async function needService(server: AskedServer): Promise<ServiceClient> {
+  const door = await doorFor(server);
+  const client = door && (await connectService(door));
   if (client !== null) return client;
-  throw noServiceError();
+  throw noServiceError(door);
 }
 
-export function noServiceError({ at, startCommand }: Pick<Door, "at" | "startCommand"> = HERE): UserError {
-  return new UserError(`the queue service${at} does not run`, { hint: startCommand });
+/** Null: the one of this computer. */
+export function noServiceError(door: Door | null = null): UserError {
+  const { at, startCommand } = door ?? { at: "", startCommand: "sshoal serve" };
+  return new UserError(at === "" ? "the queue service does not run" : `no queue service runs${at}`, {
+    hint: startCommand,
+  });
 }

@@ -23,7 +23,10 @@ const MOST_IN_STATE = 100;
 const RESTS_MS = 300;
 
 export async function show(options: ShowOptions): Promise<ExitCode> {
-  const client = await needService();
+  return showOn(await needService(options.server), options);
+}
+
+export async function showOn(client: ServiceClient, options: Omit<ShowOptions, "server">): Promise<ExitCode> {
   const { queue, states, isJson, isLive } = options;
   const limit = options.limit ?? USUAL_LIMIT;
   if (isJson) return showJson(client, options);
@@ -49,7 +52,10 @@ export async function show(options: ShowOptions): Promise<ExitCode> {
 }
 
 /** Without a limit, all jobs. */
-async function showJson(client: ServiceClient, { queue, states, limit }: ShowOptions): Promise<ExitCode> {
+async function showJson(
+  client: ServiceClient,
+  { queue, states, limit }: Omit<ShowOptions, "server">,
+): Promise<ExitCode> {
   const queues = await wantedQueues(client, queue);
   for (const { name } of queues) {
     const query = { queue: name, ...(states.length > 0 && { states: states.join(",") }) };

@@ -4,7 +4,8 @@ import type { Health } from "../../../api/queue-service.js";
 import type { JobWord } from "../../../model/batch-state.js";
 import type { JobId } from "../../../model/job.js";
 import type { QueueJob } from "../../../model/queue.js";
-import { type ServiceClient, ServiceError } from "../../../service/client/service-client.js";
+import { ServiceError } from "../../../service/client/service-answer.js";
+import type { ServiceClient } from "../../../service/client/service-client.js";
 import { addressOf, type JobPage, jobsPath } from "./queued-jobs.js";
 
 export function isOver(state: JobWord): boolean {

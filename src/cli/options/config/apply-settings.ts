@@ -17,9 +17,13 @@ const OF_REACHING = ["F", "hostKeys"];
 
 /**
  * Values that stand beside the typed ones: variables add up, with those of a batch file in between, and -F of a file
- * has no meaning for a command without machines.
+ * has no meaning for a command without machines. A server of a file leaves the batches of a directory what they are.
  */
-const BESIDE: Readonly<Record<string, string>> = { env: "envByDefault", F: "FByDefault" };
+const BESIDE: Readonly<Record<string, string>> = {
+  env: "envByDefault",
+  F: "FByDefault",
+  server: "serverByDefault",
+};
 
 /** `name`: of the section that is for the command; null: it has defaults of its own, but for how machines are reached. */
 export function settingsFor(command: Command, name: string | null, { settings }: Configuration): Setting[] {

@@ -7,6 +7,13 @@ import { typedIn } from "../typed-values.js";
 import type { EnqueueReading } from "./enqueue-words.js";
 import type { RawJob } from "./job-ask.js";
 import { describeJobTerms, describeQueued, saidIn } from "./job-terms-options.js";
+import {
+  type AskedServer,
+  askedServer,
+  describeServer,
+  type RawServer,
+  type WithServer,
+} from "./server-options.js";
 
 export interface EnqueueInvocation {
   readonly command: "enqueue";
@@ -18,11 +25,13 @@ export interface OpenEnqueueInvocation {
   readonly command: "enqueue-open";
   readonly first: string;
   readonly isJson: boolean;
+  /** Which service to ask, by what the first word is. */
+  readonly servers: { readonly ifQueue: AskedServer; readonly ifCommand: AskedServer };
   /** Null: it has been answered, as `--help` is. */
   readonly read: (isQueue: boolean) => EnqueueOptions | null;
 }
 
-export interface EnqueueOptions {
+export interface EnqueueOptions extends WithServer {
   /** Null: the default queue. */
   readonly queue: string | null;
   /** At least one word. */
@@ -39,7 +48,7 @@ export interface EnqueueOptions {
   readonly isJson: boolean;
 }
 
-interface RawEnqueue extends RawJob {
+interface RawEnqueue extends RawJob, RawServer {
   readonly freeze?: true;
   readonly wait?: true;
 }
@@ -65,6 +74,7 @@ export function describeEnqueue(
     .option("--wait", "wait until the job has ended, and exit with its code; Ctrl-C ends only the waiting")
     .option("--tee", "print the output of the job as it comes, and wait as --wait does")
     .option("--json", "print one JSON object per job");
+  describeServer(command);
   withNote(command, "Words", WORDS);
   withNote(command, "Exit codes", EXIT_CODES);
   return withExamples(command, [
@@ -86,6 +96,7 @@ export function describeEnqueue(
         isMarked,
         said: saidIn(job, command),
         typed: typedIn<RawJob>(job, command),
+        server: askedServer(raw),
         freezes: freeze ?? false,
         waits: (wait ?? false) || (tee ?? false),
         tees: tee ?? false,

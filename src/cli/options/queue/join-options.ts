@@ -6,13 +6,14 @@ import { UserError } from "../../../errors.js";
 import { type AskedCapacity, parseCapacity } from "../../../input/queue/parse-capacity.js";
 import { type Capacities, DEFAULT_QUEUE } from "../../../model/queue.js";
 import { withExamples, withNote } from "../../help/examples.js";
+import { askedServer, describeServer, type RawServer, type WithServer } from "./server-options.js";
 
 export interface JoinInvocation {
   readonly command: "join";
   readonly options: JoinOptions;
 }
 
-export interface JoinOptions {
+export interface JoinOptions extends WithServer {
   /** The name of this machine in the service. */
   readonly name: string;
   readonly queues: readonly string[];
@@ -23,7 +24,7 @@ export interface JoinOptions {
   readonly isJson: boolean;
 }
 
-interface RawJoin {
+interface RawJoin extends RawServer {
   readonly queue?: string[];
   readonly name?: string;
   readonly capacity?: AskedCapacity;
@@ -42,7 +43,7 @@ export function describeJoin(choose: (invocation: JoinInvocation) => void): Comm
     .description(
       "Give this machine to queues of a service that cannot reach it, by one outgoing connection. No sshd is needed here. A lost connection is made again. Ctrl-C leaves: running jobs run on.",
     )
-    .argument("[server]", "where the service is: user@host (default: this computer)")
+    .argument("[server]", "where the service is: user@host, or tcp://host:port (default: this computer)")
     .option("--queue <queue...>", `take jobs of these queues (default: ${DEFAULT_QUEUE})`)
     .option("--name <name>", "name this machine in the service (default: its host name)")
     .addOption(
@@ -52,16 +53,21 @@ export function describeJoin(choose: (invocation: JoinInvocation) => void): Comm
     )
     .option("--install", "write a unit for systemd of this account, and print what to type")
     .option("--json", "print one JSON object per line");
+  describeServer(command);
   withNote(command, "Who can use it", TRUST);
   withNote(command, "Exit codes", EXIT_CODES);
   return withExamples(command, [
     ["Take jobs of the service of ada on lab", "sshoal join ada@lab"],
     ["Take jobs of two queues, under another name", "sshoal join ada@lab --queue train eval --name box2"],
     ["Do so at each start of this machine", "sshoal join ada@lab --install"],
-  ]).action((_server: string | undefined, raw: RawJoin) => {
+  ]).action((server: string | undefined, raw: RawJoin) => {
+    const asked = askedServer(raw);
+    if (server !== undefined && asked.typed !== null)
+      throw new UserError("the service is named twice", { hint: `sshoal join ${server}` });
     choose({
       command: "join",
       options: {
+        server: { ...asked, typed: server ?? asked.typed },
         name: readName(raw.name),
         queues: [...new Set(raw.queue ?? [DEFAULT_QUEUE])],
         capacity: raw.capacity?.capacity ?? null,

@@ -8,6 +8,7 @@ import { type AskedCapacity, parseCapacity } from "../../../input/queue/parse-ca
 import { isQueueName, type QueueSpec } from "../../../model/queue.js";
 import { withExamples, withNote } from "../../help/examples.js";
 import { countOption, type Environment, gather, toAssignment } from "../option-values.js";
+import { askedServer, describeServer, type RawServer, type WithServer } from "./server-options.js";
 
 export interface QueueInvocation {
   readonly command: "queue";
@@ -17,7 +18,9 @@ export interface QueueInvocation {
 const ACTIONS = ["create", "list", "pause", "resume", "delete", "add-machine", "remove-machine"] as const;
 type Action = (typeof ACTIONS)[number];
 
-export type QueueOptions = { readonly isJson: boolean } & (
+export type QueueOptions = QueueAsked & WithServer;
+
+type QueueAsked = { readonly isJson: boolean } & (
   | {
       readonly action: "create";
       /** Its directory is as typed. */
@@ -36,7 +39,7 @@ export type QueueOptions = { readonly isJson: boolean } & (
     }
 );
 
-interface RawQueue {
+interface RawQueue extends RawServer {
   readonly capacity?: AskedCapacity;
   readonly machines?: string[];
   readonly groups?: Groups;
@@ -94,6 +97,7 @@ export function describeQueue(env: Environment, choose: (invocation: QueueInvoca
     .option("--all", "pause or resume all queues")
     .option("--stop", "stop jobs that are not over, instead of refusing to delete their queue")
     .option("--json", "print one JSON object per queue");
+  describeServer(command);
   withNote(command, "Creating", CREATING);
   return withExamples(command, [
     ["Create a queue for this machine", "sshoal queue create train"],
@@ -103,13 +107,16 @@ export function describeQueue(env: Environment, choose: (invocation: QueueInvoca
     ["Add a machine while jobs run", "sshoal queue add-machine lab gpu3"],
   ]).action((action: Action, name: string | undefined, words: string[], raw: RawQueue) => {
     refuseOthers(action, command);
-    choose({ command: "queue", options: resolve({ action, name, words, raw }, env) });
+    choose({
+      command: "queue",
+      options: { ...resolve({ action, name, words, raw }, env), server: askedServer(raw) },
+    });
   });
 }
 
 /** Also for names that a configuration file sets for other actions. */
 function refuseOthers(action: Action, command: Command): void {
-  const allowed = ["json", ...OPTIONS[action]];
+  const allowed = ["json", "server", "tokenFile", "hostKeys", ...OPTIONS[action]];
   const typed = command.options.filter(
     (option) =>
       command.getOptionValueSource(option.attributeName()) === "cli" &&
@@ -127,7 +134,7 @@ interface Typed {
   readonly raw: RawQueue;
 }
 
-function resolve({ action, name, words, raw }: Typed, env: Environment): QueueOptions {
+function resolve({ action, name, words, raw }: Typed, env: Environment): QueueAsked {
   const isJson = raw.json ?? false;
   switch (action) {
     case "create": {

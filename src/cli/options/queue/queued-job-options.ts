@@ -5,18 +5,23 @@ import type { JobChoice } from "../../../batch/name/choose-jobs.js";
 import { withExamples } from "../../help/examples.js";
 import { chosenJobs, type RawJobs, requireJobs, stateOption } from "../job-options.js";
 import { toPriority } from "./job-terms-options.js";
+import { askedServer, describeServer, type RawServer, type WithServer } from "./server-options.js";
 
 export interface QueuedJobInvocation {
   readonly command: "queued-jobs";
   readonly options: QueuedJobOptions;
 }
 
-interface QueuedJobOptions {
+interface QueuedJobOptions extends WithServer {
   readonly verb: "remove" | "priority" | "hold" | "release";
   readonly jobs: JobChoice;
   /** Of the verb `priority` alone. */
   readonly priority: number | null;
   readonly isJson: boolean;
+}
+
+interface RawQueuedJobs extends RawJobs, RawServer {
+  readonly json?: true;
 }
 
 const WORDS = "QUEUE/ID, QUEUE/3-7, QUEUE/NAME, a glob, or a queue; a number alone: of the queue default";
@@ -32,7 +37,7 @@ export function queuedJobCommands(choose: (invocation: QueuedJobInvocation) => v
   const priority = new Command("priority")
     .addArgument(new Argument("<n>", "-499 to 499; 0 is usual").argParser(toPriority))
     .description("Set the priority of waiting jobs: those with a larger number start first.");
-  describeJobs(priority).action((n: number, words: string[], raw: RawJobs & { json?: true }) =>
+  describeJobs(priority).action((n: number, words: string[], raw: RawQueuedJobs) =>
     choose({
       command: "queued-jobs",
       options: { ...chosen("priority", words, raw, "sshoal priority 10"), priority: n },
@@ -48,7 +53,7 @@ export function queuedJobCommands(choose: (invocation: QueuedJobInvocation) => v
 type Choose = Parameters<typeof queuedJobCommands>[0];
 
 function actOn(verb: "remove" | "hold" | "release", command: Command, choose: Choose): Command {
-  return describeJobs(command).action((words: string[], raw: RawJobs & { json?: true }) =>
+  return describeJobs(command).action((words: string[], raw: RawQueuedJobs) =>
     choose({
       command: "queued-jobs",
       options: { ...chosen(verb, words, raw, `sshoal ${verb}`), priority: null },
@@ -57,17 +62,24 @@ function actOn(verb: "remove" | "hold" | "release", command: Command, choose: Ch
 }
 
 function describeJobs(command: Command): Command {
-  return command
-    .argument("[jobs...]", WORDS)
-    .addOption(stateOption())
-    .option("--json", "print one JSON object per job");
+  return describeServer(
+    command
+      .argument("[jobs...]", WORDS)
+      .addOption(stateOption())
+      .option("--json", "print one JSON object per job"),
+  );
 }
 
 function chosen(
   verb: QueuedJobOptions["verb"],
   words: readonly string[],
-  raw: RawJobs & { json?: true },
+  raw: RawQueuedJobs,
   typed: string,
 ): Omit<QueuedJobOptions, "priority"> {
-  return { verb, jobs: requireJobs(chosenJobs(words, raw), typed, "waiting"), isJson: raw.json ?? false };
+  return {
+    verb,
+    server: askedServer(raw),
+    jobs: requireJobs(chosenJobs(words, raw), typed, "waiting"),
+    isJson: raw.json ?? false,
+  };
 }

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { Argument, Command, Option } from "commander";
 import { UserError } from "../../../errors.js";
 import { withExamples, withNote } from "../../help/examples.js";
+import { type NetworkPlace, parseNetworkPlace } from "./network-place.js";
 
 export interface ServeInvocation {
   readonly command: "serve";
@@ -23,6 +24,8 @@ export interface ServeOptions {
   readonly limits: { readonly jobs: number | null; readonly days: number | null };
   /** False: queues that name no machine do not use this computer. */
   readonly usesThisComputer: boolean;
+  /** Where it also answers, to those who have its token; null: on its socket alone. */
+  readonly listen: NetworkPlace | null;
   readonly isJson: boolean;
 }
 
@@ -34,6 +37,7 @@ interface RawServe {
   readonly keepJobs: number;
   readonly keepDays: number;
   readonly local: boolean;
+  readonly listen?: NetworkPlace;
   readonly json?: true;
 }
 
@@ -61,6 +65,14 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
       ),
     )
     .option("--no-local", "run no jobs on this computer, unless a queue names it as a machine")
+    .addOption(
+      new Option(
+        "--listen <host:port>",
+        "answer requests that have the token there as well, over TCP",
+      ).argParser((text) =>
+        parseNetworkPlace(text, "--listen", "--listen 127.0.0.1:7500, or --listen 0.0.0.0:7500"),
+      ),
+    )
     .option("--json", "print one JSON object");
   withNote(command, "Exit codes", EXIT_CODES);
   return withExamples(command, [
@@ -73,6 +85,7 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
     refuse("--install", raw.install === true && action !== "start", action);
     refuse("--no-local", !raw.local && !isStart, action);
     refuse("--state", raw.state !== undefined && !isStart, action);
+    refuse("--listen", command.getOptionValueSource("listen") === "cli" && !isStart, action);
     choose({
       command: "serve",
       options: {
@@ -82,6 +95,7 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
         stateDir: raw.state === undefined ? null : resolve(raw.state),
         limits: { jobs: finite(raw.keepJobs), days: finite(raw.keepDays) },
         usesThisComputer: raw.local,
+        listen: raw.listen ?? null,
         isJson: raw.json ?? false,
       },
     });

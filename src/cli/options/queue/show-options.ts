@@ -6,13 +6,14 @@ import type { JobWord } from "../../../model/batch-state.js";
 import { withExamples, withNote } from "../../help/examples.js";
 import { stateOption } from "../job-options.js";
 import { countOption } from "../option-values.js";
+import { askedServer, describeServer, type RawServer, type WithServer } from "./server-options.js";
 
 export interface ShowInvocation {
   readonly command: "show";
   readonly options: ShowOptions;
 }
 
-export interface ShowOptions {
+export interface ShowOptions extends WithServer {
   /** Null: all queues. */
   readonly queue: string | null;
   /** Empty: all. */
@@ -23,7 +24,7 @@ export interface ShowOptions {
   readonly isJson: boolean;
 }
 
-interface RawShow {
+interface RawShow extends RawServer {
   readonly state?: readonly JobWord[];
   readonly limit?: number;
   readonly interactive?: true;
@@ -42,6 +43,7 @@ export function describeShow(choose: (invocation: ShowInvocation) => void): Comm
     .addOption(countOption("--limit <n>", "show at most this many jobs of each state (default: 20)"))
     .option("-i, --interactive", "show it live, until q")
     .option("--json", "print one JSON object per job");
+  describeServer(command);
   withNote(command, "Keys", KEYS);
   return withExamples(command, [
     ["Show the jobs of all queues", "sshoal show"],
@@ -53,6 +55,7 @@ export function describeShow(choose: (invocation: ShowInvocation) => void): Comm
     choose({
       command: "show",
       options: {
+        server: askedServer(raw),
         queue: queue ?? null,
         states: raw.state ?? [],
         limit: raw.limit ?? null,

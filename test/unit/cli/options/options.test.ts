@@ -342,8 +342,10 @@ describe("sshoal", () => {
   });
 
   const quiet = { hostKeys: null, isJson: false, isVerbose: false, tees: false, variables: {}, notice: null };
+  const server = { typed: null, byDefault: null, tokenFile: null, hostKeys: null };
   const nowhere = { machines: [], configFile: null };
   const plainLogs = {
+    server,
     streams: ["out", "err"],
     follows: false,
     tail: null,
@@ -354,21 +356,27 @@ describe("sshoal", () => {
   test.each<[string[], Invocation]>([
     [
       ["status"],
-      { command: "status", options: { batch: null, isAll: false, isJson: false, hostKeys: null } },
+      { command: "status", options: { server, batch: null, isAll: false, isJson: false, hostKeys: null } },
     ],
     [
       ["status", "b", "--json"],
-      { command: "status", options: { batch: "b", isAll: false, isJson: true, hostKeys: null } },
+      { command: "status", options: { server, batch: "b", isAll: false, isJson: true, hostKeys: null } },
     ],
     [
       ["status", "--all"],
-      { command: "status", options: { batch: null, isAll: true, isJson: false, hostKeys: null } },
+      { command: "status", options: { server, batch: null, isAll: true, isJson: false, hostKeys: null } },
     ],
     [
       ["wait"],
       {
         command: "wait",
-        options: { hostKeys: null, jobs: { words: [], states: [] }, timeoutSeconds: null, isJson: false },
+        options: {
+          server,
+          hostKeys: null,
+          jobs: { words: [], states: [] },
+          timeoutSeconds: null,
+          isJson: false,
+        },
       },
     ],
     [
@@ -376,6 +384,7 @@ describe("sshoal", () => {
       {
         command: "wait",
         options: {
+          server,
           hostKeys: null,
           jobs: { words: ["3-7", "b.sh"], states: [] },
           timeoutSeconds: 5400,
@@ -440,29 +449,35 @@ describe("sshoal", () => {
       ["stop", "b", "--json"],
       {
         command: "stop",
-        options: { hostKeys: null, isVerbose: false, isJson: true, jobs: { words: ["b"], states: [] } },
+        options: {
+          server,
+          hostKeys: null,
+          isVerbose: false,
+          isJson: true,
+          jobs: { words: ["b"], states: [] },
+        },
       },
     ],
     [
       ["retry", "--failed"],
-      { command: "retry", options: { ...quiet, jobs: { words: [], states: ["failed", "lost"] } } },
+      { command: "retry", options: { server, ...quiet, jobs: { words: [], states: ["failed", "lost"] } } },
     ],
     [
       ["retry", "a.1", "a.2"],
-      { command: "retry", options: { ...quiet, jobs: { words: ["a.1", "a.2"], states: [] } } },
+      { command: "retry", options: { server, ...quiet, jobs: { words: ["a.1", "a.2"], states: [] } } },
     ],
     [
       ["drain", "a.yaml"],
       {
         command: "drain",
-        options: { machine: "a.yaml", machines: ["a.yaml"], hostKeys: null, isJson: false },
+        options: { server, machine: "a.yaml", machines: ["a.yaml"], hostKeys: null, isJson: false },
       },
     ],
     [
       ["undrain", "a.yaml", "--json"],
       {
         command: "undrain",
-        options: { machine: "a.yaml", machines: ["a.yaml"], hostKeys: null, isJson: true },
+        options: { server, machine: "a.yaml", machines: ["a.yaml"], hostKeys: null, isJson: true },
       },
     ],
   ])("%j", (argv, invocation) => {

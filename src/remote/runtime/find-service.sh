@@ -1,0 +1,17 @@
+# Prints the note of the queue service of this account, if it runs on this computer: `found` and the note, `foreign` and its path, or
+# `none`. Several computers can share a home, so the note has the name of this one.
+case ${XDG_STATE_HOME-} in
+  /*) above=$XDG_STATE_HOME ;;
+  *) above=$HOME/.local/state ;;
+esac
+# shellcheck disable=SC1003
+note=$above/sshoal/service@$(uname -n | tr -c 'A-Za-z0-9_.\n-' '[_*]').json
+if [ ! -e "$note" ]; then
+  echo none
+# Another account must not be able to lead us to a socket of its own.
+elif [ -f "$note" ] && [ ! -L "$note" ] && [ -O "$note" ] && ls -ld "$note" | grep -q '^-..[-x]------'; then
+  echo found
+  cat "$note"
+else
+  echo "foreign $note"
+fi
