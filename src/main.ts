@@ -41,9 +41,11 @@ const FORGETTING = new Set<Invocation["command"]>([
   "grass-daemon",
   "grass-stop",
   "grass-create",
+  "grass-delete",
   "grass-enqueue",
   "grass-enqueue-open",
   "grass-show",
+  "join",
 ]);
 /** Commands whose words may mean jobs of the queue service. */
 const ON_QUEUES = new Set<Invocation["command"]>([
@@ -157,6 +159,10 @@ async function perform(invocation: Invocation, program: Program): Promise<number
       const { serve } = await import("./cli/commands/queue/serve.js");
       return serve(invocation.options);
     }
+    case "join": {
+      const { join } = await import("./cli/commands/queue/join.js");
+      return join(invocation.options);
+    }
     case "queue": {
       const { manageQueues } = await import("./cli/commands/queue/manage-queues.js");
       return manageQueues(invocation.options);
@@ -188,6 +194,10 @@ async function perform(invocation: Invocation, program: Program): Promise<number
     case "grass-create": {
       const { grassCreate } = await import("./cli/commands/grass/grass-create.js");
       return grassCreate(invocation.options);
+    }
+    case "grass-delete": {
+      const { grassDelete } = await import("./cli/commands/grass/grass-create.js");
+      return grassDelete(invocation.name);
     }
     case "grass-enqueue": {
       const { grassEnqueue } = await import("./cli/commands/grass/grass-enqueue.js");

@@ -47,7 +47,9 @@ export async function openNetwork(
   const server = createServer(
     { keepAlive: true, keepAliveInitialDelay: KEEPALIVE_MS, noDelay: true },
     (socket) => {
-      if (strangers.size >= MOST_STRANGERS) return void socket.destroy();
+      // The longest one makes room, so that strangers do not keep out clients that have the token.
+      const [longest] = strangers.keys();
+      if (strangers.size >= MOST_STRANGERS) longest?.destroy();
       ours.add(socket);
       strangers.set(
         socket,

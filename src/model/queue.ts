@@ -21,6 +21,8 @@ export interface QueueSpec {
   readonly capacity: Capacities | null;
   /** The queue that declared the capacity, if its jobs and those of others share it; absent: this one. */
   readonly pool?: string;
+  /** Machines that join run its jobs, and no other one. Absent: also this computer, or `machines`. */
+  readonly joinedOnly?: boolean;
   /** As typed; empty: this computer. */
   readonly machines: readonly string[];
   /** For jobs that are enqueued from elsewhere without a directory of their own; null: that of the enqueuing shell. */
@@ -39,7 +41,15 @@ export interface QueueSpec {
 
 export type Capacities = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
+/** A machine that has dialled in. The queue remembers it while it is away. */
+export interface JoinedMachine {
+  readonly name: string;
+  /** What it has besides what is measured; null: what the queue declares. */
+  readonly capacity: Capacities | null;
+}
+
 export interface Queue extends QueueSpec {
+  readonly joined: readonly JoinedMachine[];
   readonly isPaused: boolean;
   readonly createdAt: number;
 }
@@ -231,6 +241,8 @@ export const QUEUE_EVENT_KINDS = [
   "machine-lost",
   "machine-back",
   "machine-failed",
+  "machine-joined",
+  "machine-left",
   "machine-draining",
   "machine-opened",
   "warning",

@@ -1,8 +1,8 @@
 // Turns a job of a queue into a job of the engine. Pure.
 
-import type { Job } from "../model/job.js";
+import type { Job, Requirement } from "../model/job.js";
 import type { Queue, QueueJob } from "../model/queue.js";
-import { pooledNeed } from "../plan/queue/queue-need.js";
+import { pinned, pooledNeed } from "../plan/queue/queue-need.js";
 
 /** In the engine a smaller number starts earlier. */
 const USUAL_PRIORITY = 500;
@@ -12,8 +12,24 @@ export function queuePriority({ priority = USUAL_PRIORITY }: Pick<Job, "priority
   return USUAL_PRIORITY - priority;
 }
 
-/** `hasCards`: machines of the queue have real cards. */
-export function engineJob(job: QueueJob, queue: Queue, hasCards: boolean): Job {
+export interface MachineFacts {
+  /** Machines of the queue have real cards. */
+  readonly hasCards: boolean;
+  /** All of its machines are this computer. */
+  readonly isLocal: boolean;
+}
+
+/** What the job needs of a machine of the queue. */
+export function engineNeed(
+  { need, terms }: Pick<QueueJob, "need" | "terms">,
+  queue: Queue,
+  { hasCards, isLocal }: MachineFacts,
+): Requirement {
+  const pooled = pooledNeed(need, queue, hasCards);
+  return isLocal || terms.tree !== undefined ? pooled : pinned(pooled, queue.name);
+}
+
+export function engineJob(job: QueueJob, queue: Queue, facts: MachineFacts): Job {
   const { timeoutSeconds, maxOutput, limitsMemory, wrap, mergesOutput, envNames } = job.terms;
   const { tree, copyBack, keepsDir } = job.terms;
   return {
@@ -22,7 +38,7 @@ export function engineJob(job: QueueJob, queue: Queue, hasCards: boolean): Job {
     name: job.results,
     label: `${job.queue}/${job.id}`,
     command: job.command,
-    requirement: pooledNeed(job.need, queue, hasCards),
+    requirement: engineNeed(job, queue, facts),
     priority: USUAL_PRIORITY - job.priority,
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
     ...(maxOutput !== undefined && { maxOutput }),

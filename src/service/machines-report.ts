@@ -1,9 +1,12 @@
 // The machines of a queue, as reports show them.
 
 import type { QueueMachine } from "../api/queue-service.js";
+import { localMachine } from "../input/machine/plain-machine.js";
 import type { MachineState } from "../model/batch-state.js";
 import type { JobId } from "../model/job.js";
 import type { Queue } from "../model/queue.js";
+import type { House } from "./generation-order.js";
+import { awayWords } from "./joined/joined-machines.js";
 import { parseCard } from "./queue-machines.js";
 import type { RunningQueue } from "./running-queue.js";
 import type { KnownMachine } from "./store/machine-rows.js";
@@ -12,7 +15,7 @@ import type { ServiceDatabase } from "./store/open-database.js";
 export function machinesReport(
   queue: Queue,
   { runner, obstacle }: RunningQueue,
-  db: ServiceDatabase,
+  { db, house }: { readonly db: ServiceDatabase; readonly house: Pick<House, "joined" | "usesThisComputer"> },
 ): QueueMachine[] {
   const rows = db.machines.of(queue.name);
   const known = new Map(
@@ -21,21 +24,24 @@ export function machinesReport(
   const states = runner.generations.flatMap(({ state }) => [...state.machines.values()]);
   const names = new Set([
     ...runner.specs.map(({ name }) => name),
-    ...known.keys(),
+    ...queue.joined.map(({ name }) => name),
+    // This computer may have served the queue before --no-local.
+    ...[...known.keys()].filter((name) => house.usesThisComputer || name !== localMachine().name),
     ...states.map(({ name }) => name),
   ]);
   return [...names].map((machine) => {
     const own = states.filter(({ name }) => name === machine);
     const last = own.at(-1);
+    const isLost = queue.joined.some(({ name }) => name === machine) && !house.joined.isHere(machine);
     return {
       queue: queue.name,
       machine,
-      phase: last === undefined ? "unused" : phaseOf(last),
+      phase: isLost ? "unreachable" : last === undefined ? "unused" : phaseOf(last),
       isDraining: known.get(machine)?.isDraining ?? false,
       capacity: known.get(machine)?.capacity ?? null,
       slots: last?.slots ?? 0,
       running: own.flatMap(runningOn),
-      reason: obstacle(),
+      reason: isLost ? awayWords(machine) : obstacle(),
     };
   });
 }

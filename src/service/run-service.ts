@@ -14,6 +14,7 @@ import { MOST_PATH_BYTES } from "../socket/listening.js";
 import { isPrivateDir } from "../socket/private-dir.js";
 import type { House } from "./generation-order.js";
 import { Housekeeping } from "./housekeeping.js";
+import { JoinedMachines } from "./joined/joined-machines.js";
 import { loadOrMakeToken } from "./make-token.js";
 import { parseCard } from "./queue-machines.js";
 import { ServiceCore } from "./service-core.js";
@@ -29,6 +30,8 @@ export interface ServiceAsked {
   readonly limits: HistoryLimits;
   /** What queues of this computer share that declare nothing; null: as it was. */
   readonly capacity: Capacities | null;
+  /** False: queues that name no machine do not use this computer. */
+  readonly usesThisComputer: boolean;
   /** Where it also answers, to those who have its token; null: on its socket alone. */
   readonly listen: { readonly host: string; readonly port: number } | null;
   /** For the log of the service. */
@@ -85,19 +88,21 @@ interface Starting extends Omit<ServiceAsked, "stateDir"> {
   readonly unlock: () => void;
 }
 
-async function startLocked({
-  surroundings,
-  dir,
-  limits,
-  capacity,
-  listen,
-  onNote,
-  unlock,
-}: Starting): Promise<RunningService> {
+async function startLocked(starting: Starting): Promise<RunningService> {
+  const { surroundings, dir, limits, capacity, listen, onNote, unlock, usesThisComputer } = starting;
   const db = await openDatabase(dir);
-  const connector = openConnector({ surroundings, hostKeys: null, onNote, createAsk: null });
-  const house: House = {
+  const joined = new JoinedMachines();
+  const connector = openConnector({
     surroundings,
+    hostKeys: null,
+    onNote,
+    createAsk: null,
+    connectJoined: (name, signal) => joined.connect(name, signal),
+  });
+  const house: House & { readonly joined: JoinedMachines } = {
+    surroundings,
+    joined,
+    usesThisComputer,
     fleet: connector.fleet,
     dir,
     measured: {

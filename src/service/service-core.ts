@@ -4,6 +4,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type {
   Health,
+  JoinAsk,
+  JoinDoor,
   MachineAct,
   QueueInfo,
   QueueMachine,
@@ -35,6 +37,8 @@ import { explainJob } from "./explain-job.js";
 import type { Ending } from "./generation.js";
 import type { House } from "./generation-order.js";
 import { JobNotices } from "./job-notices.js";
+import { joinQueues } from "./joined/join-queues.js";
+import type { JoinedMachines } from "./joined/joined-machines.js";
 import { Ledger } from "./ledger.js";
 import { machinesReport } from "./machines-report.js";
 import { queueBooks } from "./queue-books.js";
@@ -44,9 +48,11 @@ import type { RunningQueue } from "./running-queue.js";
 import { openServiceDisk } from "./service-disk.js";
 import type { ServiceDatabase } from "./store/open-database.js";
 
+type OwnHouse = House & { readonly joined: JoinedMachines };
+
 export interface CoreParts {
   readonly db: ServiceDatabase;
-  readonly house: House;
+  readonly house: OwnHouse;
   /** What queues of this computer share that declare nothing; null: as it was. */
   readonly capacity: Capacities | null;
 }
@@ -68,7 +74,7 @@ const DEFAULT_SPEC: QueueSpec = {
 export class ServiceCore implements QueueService {
   readonly disk: ServiceDisk;
   readonly #db: ServiceDatabase;
-  readonly #house: House;
+  readonly #house: OwnHouse;
   readonly #ledger: Ledger;
   readonly #queues = new Map<string, RunningQueue>();
   readonly #notices: JobNotices;
@@ -219,12 +225,34 @@ export class ServiceCore implements QueueService {
   machines(): readonly QueueMachine[] {
     return this.#db.queues
       .all()
-      .flatMap((queue) => machinesReport(queue, this.#running(queue.name), this.#db));
+      .flatMap((queue) =>
+        machinesReport(queue, this.#running(queue.name), { db: this.#db, house: this.#house }),
+      );
+  }
+
+  join(asked: JoinAsk): Promise<JoinDoor> {
+    return joinQueues(asked, {
+      db: this.#db,
+      ledger: this.#ledger,
+      house: this.#house,
+      queueNamed: (name) => this.#queueNamed(name),
+      runnerOf: (name) => this.#queues.get(name)?.runner,
+    });
   }
 
   async actOnMachine({ verb, queue: name, machine }: MachineAct): Promise<void> {
     const queue = this.#queueNamed(name);
     const { runner } = this.#running(name);
+    const joined = queue.joined.filter((each) => each.name !== machine);
+    if (verb === "remove" && joined.length < queue.joined.length) {
+      await this.#ledger.write(() => {
+        this.#db.queues.setSpec({ ...specOf(queue), joined });
+        this.#db.machines.remove(name, machine);
+      });
+      runner.windDown();
+      // Its running jobs end first.
+      return void runner.ended().then(() => this.#dismiss(machine));
+    }
     if (verb === "add" || verb === "remove") {
       const machines = machinesAfter(queue, verb, machine);
       const specs = await machinesOf({ ...queue, machines }, this.#house);
@@ -265,6 +293,11 @@ export class ServiceCore implements QueueService {
     this.#db.close();
   }
 
+  #dismiss(machine: string): void {
+    const isWanted = this.#db.queues.all().some(({ joined }) => joined.some(({ name }) => name === machine));
+    if (!isWanted) this.#house.joined.dismiss(machine);
+  }
+
   async #begin(name: string): Promise<void> {
     const books = queueBooks({
       name,
@@ -301,7 +334,9 @@ export class ServiceCore implements QueueService {
       counts.running--;
       counts[state]++;
     }
-    return { ...queue, counts };
+    const isElsewhere = queue.joinedOnly === true || queue.machines.length > 0 || queue.joined.length > 0;
+    const runsHere = this.#house.usesThisComputer && !isElsewhere;
+    return { ...queue, counts, runsHere };
   }
 
   /** The record has the end of a job once its results are here. */
@@ -353,11 +388,11 @@ export class ServiceCore implements QueueService {
 }
 
 /** It declares nothing of its own, and uses this computer. */
-function sharesPool({ capacity, pool, machines }: QueueSpec): boolean {
-  return machines.length === 0 && (capacity === null || pool === DEFAULT_QUEUE);
+function sharesPool({ capacity, pool, machines, joinedOnly }: QueueSpec): boolean {
+  return machines.length === 0 && !joinedOnly && (capacity === null || pool === DEFAULT_QUEUE);
 }
 
-function specOf({ isPaused: _, createdAt: _c, ...spec }: Queue): QueueSpec {
+function specOf({ isPaused: _, createdAt: _c, ...spec }: Queue): QueueSpec & Pick<Queue, "joined"> {
   return spec;
 }
 
@@ -374,9 +409,6 @@ function machinesAfter({ machines, name }: Queue, verb: "add" | "remove", machin
 function unknownMachine({ name }: Pick<Queue, "name">, machine: string, known: readonly string[]): UserError {
   const [nearest] = suggest(machine, known);
   return new UserError(`the queue ${name} has no machine ${machine}`, {
-    hint:
-      nearest === undefined
-        ? `its machines: ${known.join(", ") || "this computer"}`
-        : `did you mean ${nearest}?`,
+    hint: nearest === undefined ? `its machines: ${known.join(", ") || "none"}` : `did you mean ${nearest}?`,
   });
 }

@@ -6,7 +6,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach } from "vitest";
-import { isRoot, readableCopy, remoteAccount } from "./account.js";
+import { isRoot, readableCopy, remoteAccount, takeFromRemote } from "./account.js";
 import type { JsonEvent } from "./batch.js";
 import { type CommandResult, type LiveCommand, runCommand, spawnCommand } from "./command.js";
 import { makeHome } from "./own-home.js";
@@ -54,6 +54,7 @@ export function useFarService(sshd: SshdOptions = {}, serve: readonly string[] =
     const dir = `${host.homeDir}/project`;
     await mkdir(dir);
     if (isRoot) chownSync(dir, remoteAccount().uid, remoteAccount().gid);
+    takeFromRemote(work.dir);
     const server = await host.machineFile("", relay);
     Object.assign(far, { host, relay, work, home, dir, server }, commandsOf(far));
     const { code, stderr } = await far.there(["serve", ...serve]);

@@ -115,7 +115,8 @@ const terms = object<NonNullable<JobAsk["terms"]>>({
   limitsMemory: optional(flag),
   wrap: optional(check<readonly string[]>(isWrap, "must be a list of words, the first of them not empty")),
   mergesOutput: optional(flag),
-  tree: optional(text(MOST_PATH_BYTES)),
+  // An empty directory has no hash.
+  tree: optional(textOrEmpty(MOST_PATH_BYTES)),
   keepsDir: optional(flag),
   copyBack: optional(list(text(MOST_PATH_BYTES), MOST_ITEMS)),
   outFile: optional(absolutePath),

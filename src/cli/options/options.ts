@@ -33,6 +33,7 @@ import {
   type OpenEnqueueInvocation,
 } from "./queue/enqueue-options.js";
 import type { EnqueueReading } from "./queue/enqueue-words.js";
+import { describeJoin, type JoinInvocation } from "./queue/join-options.js";
 import { parseEnqueue } from "./queue/parse-enqueue.js";
 import { describeQueue, type QueueInvocation } from "./queue/queue-options.js";
 import { type QueuedJobInvocation, queuedJobCommands } from "./queue/queued-job-options.js";
@@ -66,6 +67,7 @@ export type Invocation =
   | ConfigInvocation
   | CompletionInvocation
   | ServeInvocation
+  | JoinInvocation
   | QueueInvocation
   | EnqueueInvocation
   | OpenEnqueueInvocation
@@ -209,6 +211,7 @@ function describeCommands({ program, env, parameters, reading, choose, configure
     ...actingCommands(choose),
     describeSweep(parameters, env, choose),
     describeServe(choose),
+    describeJoin(choose),
     describeQueue(env, choose),
     describeEnqueue(reading, choose),
     describeShow(choose),

@@ -49,6 +49,21 @@ export function pooledNeed(
   };
 }
 
+/** Only this computer has it, in queues that have other machines as well. */
+const PINNING = "this-computer";
+/** More jobs never run at a time. */
+const MOST_PINNED = 1_000_000;
+
+/** What this computer has besides, in a queue with other machines. */
+export function pinningResource(queue: string): Capacities {
+  return { [pooledName(PINNING, queue)]: { "0": MOST_PINNED } };
+}
+
+/** For a job that has no copy of its directory: it can run on this computer alone. */
+export function pinned(need: Requirement, queue: string): Requirement {
+  return { ...need, resources: { ...need.resources, [pooledName(PINNING, queue)]: [1] } };
+}
+
 function renamed<T>(
   record: Readonly<Record<string, T>>,
   nameOf: (name: string) => string,
@@ -58,5 +73,6 @@ function renamed<T>(
 
 /** Names of what a job got, as its user knows them. */
 export function unpooled<T>(got: Readonly<Record<string, T>>): Record<string, T> {
-  return renamed(got, (name) => name.replace(/@.*$/, ""));
+  const { [PINNING]: _, ...own } = renamed(got, (name) => name.replace(/@.*$/, ""));
+  return own;
 }

@@ -6,6 +6,9 @@ import type { JobHeads } from "./job-heads.js";
 import { json, text } from "./job-row.js";
 import type { Sql, SqlRow, Statement } from "./load-sqlite.js";
 
+/** Absent: no machine has ever joined. */
+type KeptSpec = QueueSpec & Partial<Pick<Queue, "joined">>;
+
 export class QueueRows {
   readonly #all: Statement;
   readonly #find: Statement;
@@ -58,7 +61,7 @@ export class QueueRows {
   }
 
   /** Its machines were changed. */
-  setSpec(spec: QueueSpec): void {
+  setSpec(spec: KeptSpec): void {
     this.#change.run(JSON.stringify(spec), spec.name);
   }
 
@@ -85,6 +88,6 @@ export class QueueRows {
 }
 
 function fromRow(row: SqlRow): Queue {
-  const spec = json<QueueSpec>(text(row, "spec")) as QueueSpec;
-  return { ...spec, isPaused: row.is_paused === 1, createdAt: Number(row.created_at) };
+  const { joined = [], ...spec } = json<KeptSpec>(text(row, "spec")) as KeptSpec;
+  return { ...spec, joined, isPaused: row.is_paused === 1, createdAt: Number(row.created_at) };
 }

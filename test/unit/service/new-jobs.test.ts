@@ -5,7 +5,16 @@ import { newJobs } from "../../../src/service/new-jobs.js";
 
 function aQueue(over: Partial<Queue> = {}): Queue {
   const spec = { name: "train", capacity: null, machines: [], cwd: null, prefix: [], envNames: [] };
-  return { ...spec, maxJobs: null, ahead: null, notify: null, isPaused: false, createdAt: 0, ...over };
+  return {
+    ...spec,
+    maxJobs: null,
+    ahead: null,
+    notify: null,
+    isPaused: false,
+    createdAt: 0,
+    joined: [],
+    ...over,
+  };
 }
 
 function take(jobs: readonly JobAsk[], queue = aQueue(), known: Readonly<Record<string, number>> = {}) {

@@ -14,7 +14,8 @@ import type {
 } from "../../options/grass/grass-enqueue-options.js";
 import { type AskedJob, askedJob } from "../../options/queue/job-ask.js";
 import { note } from "../../terminal/note.js";
-import { addJobs, askedOf, type JobsPlace, placeOf, printAdded } from "../queue/enqueue.js";
+import { addJobs, askedOf, placeOf, printAdded } from "../queue/enqueue.js";
+import type { JobsPlace } from "../queue/place-elsewhere.js";
 import { loadQueues } from "../queue/queued-jobs.js";
 import { isProgram } from "./find-program.js";
 import { needGrass } from "./need-grass.js";

@@ -14,6 +14,11 @@ export function isWorkerQueue({ prefix }: Pick<QueueSpec, "prefix">): boolean {
   return IN_DIRECTORY.every((word, index) => prefix[index] === word);
 }
 
+/** Null: it is no such queue. */
+export function workerDirectory({ prefix }: Pick<QueueSpec, "prefix">): string | null {
+  return isWorkerQueue({ prefix }) ? (prefix[IN_DIRECTORY.length] ?? null) : null;
+}
+
 /** The words that a user gave it. */
 export function ownPrefix({ prefix }: Pick<QueueSpec, "prefix">): readonly string[] {
   return isWorkerQueue({ prefix }) ? prefix.slice(IN_DIRECTORY.length + 1) : prefix;

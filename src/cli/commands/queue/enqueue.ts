@@ -9,8 +9,9 @@ import { jsonLine } from "../../../report/lines/json-lines.js";
 import type { ServiceClient } from "../../../service/client/service-client.js";
 import { commandLine } from "../../options/queue/command-line.js";
 import type { EnqueueOptions, OpenEnqueueInvocation } from "../../options/queue/enqueue-options.js";
-import { type AskedJob, type AskedOf, askedJob, type RawJob } from "../../options/queue/job-ask.js";
+import { type AskedJob, type AskedOf, askedJob } from "../../options/queue/job-ask.js";
 import { note } from "../../terminal/note.js";
+import type { JobsPlace } from "./place-elsewhere.js";
 import { loadQueues, unknownQueue } from "./queued-jobs.js";
 import { needService } from "./service-here.js";
 
@@ -59,15 +60,6 @@ async function enqueueWith(
   if (!options.waits) return ExitCode.Success;
   const { waitForAdded } = await import("./wait-for-added.js");
   return waitForAdded(client, added, { tees, isJson });
-}
-
-/** Where jobs will run, and what was said about them. */
-export interface JobsPlace {
-  /** The directory in which paths begin. */
-  readonly cwd: string;
-  readonly said: Partial<RawJob>;
-  /** Also jobs that could run in place get a copy. */
-  readonly freezes: boolean;
 }
 
 export async function placeOf(
@@ -121,7 +113,7 @@ export async function addJobs(
   jobs: readonly AskedJob[],
   { cwd, freezes }: Pick<JobsPlace, "cwd" | "freezes">,
 ): Promise<Enqueued> {
-  const isInPlace = queue.machines.length === 0;
+  const isInPlace = queue.runsHere;
   const isForAll = freezes || !isInPlace;
   const areAnyFrozen = isForAll || jobs.some(({ forward, backwards }) => (forward ?? backwards) !== null);
   const asks = areAnyFrozen ? await frozen(client, queue, jobs, isForAll) : jobs.map(({ ask }) => ask);

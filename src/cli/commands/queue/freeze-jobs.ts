@@ -28,7 +28,11 @@ export async function freezeJobs(
   const planned = jobs.map((job) => {
     // What is sent to another computer is this directory.
     const cwd = client.door.isHere ? (job.ask.cwd ?? queueCwd ?? process.cwd()) : process.cwd();
-    return { job, cwd, paths: isForAll || job.forward !== null ? forwardOf(job, cwd, problems) : null };
+    return {
+      job,
+      cwd,
+      paths: isForAll || job.forward !== null ? forwardOf(job, { cwd, client, problems }) : null,
+    };
   });
   const withBack = planned.map(({ job, cwd, paths }) => ({
     ask: withBackwards(job, cwd, paths !== null, problems),
@@ -49,8 +53,17 @@ export async function freezeJobs(
   return asks;
 }
 
-function forwardOf({ forward }: AskedJob, workingDir: string, problems: Problem[]): readonly string[] {
-  return [...new Set(resolveForward(forward ?? ["."], { workingDir, problems }))].sort();
+interface Reading {
+  readonly cwd: string;
+  readonly client: ServiceClient;
+  readonly problems: Problem[];
+}
+
+/** Without paths, `--copy-forward` copies nothing here. For another computer it says that this directory is sent. */
+function forwardOf({ forward }: AskedJob, { cwd, client, problems }: Reading): readonly string[] {
+  const isWhole = forward === null || (forward.length === 0 && !client.door.isHere);
+  const named = isWhole ? ["."] : forward;
+  return [...new Set(resolveForward(named, { workingDir: cwd, problems }))].sort();
 }
 
 function withBackwards(

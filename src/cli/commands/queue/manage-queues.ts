@@ -19,7 +19,11 @@ export async function manageQueues(options: QueueOptions): Promise<ExitCode> {
     case "create": {
       for (const each of options.notes) note(each);
       const { cwd, machines } = options.spec;
-      const spec = { ...options.spec, cwd: cwd && resolve(cwd), machines: machines.map(seenFromAnywhere) };
+      const spec = {
+        ...options.spec,
+        cwd: cwd && (await directoryOf(client, cwd)),
+        machines: machines.map((machine) => seenFromAnywhere(machine, client)),
+      };
       print([await client.post<QueueInfo>("/v1/queues", { spec, env: options.env })], isJson);
       return ExitCode.Success;
     }
@@ -47,7 +51,7 @@ export async function manageQueues(options: QueueOptions): Promise<ExitCode> {
       const name = await known(client, options.name);
       const verb = options.action === "add-machine" ? "add" : "remove";
       for (const word of options.machines) {
-        const machine = seenFromAnywhere(word);
+        const machine = seenFromAnywhere(word, client);
         await client.post("/v1/machines", { verb, queue: name, machine });
         const kind = verb === "add" ? "machine-added" : "machine-removed";
         const text = `${verb === "add" ? "added" : "removed"}: ${machine}; queue ${name}`;
@@ -60,8 +64,15 @@ export async function manageQueues(options: QueueOptions): Promise<ExitCode> {
   }
 }
 
+async function directoryOf(client: ServiceClient, typed: string): Promise<string> {
+  if (client.door.isHere) return resolve(typed);
+  const { directoryThere } = await import("./place-elsewhere.js");
+  return directoryThere(client, typed);
+}
+
 /** The service has another working directory: the path of a machine file is made absolute. */
-function seenFromAnywhere(machine: string): string {
+function seenFromAnywhere(machine: string, { door }: ServiceClient): string {
+  if (!door.isHere) return machine;
   const isPath = machine.includes("/") || /\.ya?ml$/.test(machine);
   return isPath && existsSync(machine) ? resolve(machine) : machine;
 }

@@ -6,7 +6,15 @@ import { UserError } from "../../../errors.js";
 import { ServiceError } from "../../../service/client/service-answer.js";
 import type { ServiceClient } from "../../../service/client/service-client.js";
 import type { RawJob } from "../../options/queue/job-ask.js";
-import type { JobsPlace } from "./enqueue.js";
+
+/** Where jobs will run, and what was said about them. */
+export interface JobsPlace {
+  /** The directory in which paths begin. */
+  readonly cwd: string;
+  readonly said: Partial<RawJob>;
+  /** Also jobs that could run in place get a copy. */
+  readonly freezes: boolean;
+}
 
 type Said = Pick<JobsPlace, "said" | "freezes">;
 

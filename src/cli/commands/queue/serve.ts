@@ -90,7 +90,7 @@ function placeOf(running: ServiceClient | null): NetworkPlace | null {
   return listens === null ? null : parseNetworkPlace(listens, "--listen", "--listen 127.0.0.1:7500");
 }
 
-function furtherWords({ limits, listen, capacity }: ServeOptions): string[] {
+function furtherWords({ limits, listen, capacity, usesThisComputer }: ServeOptions): string[] {
   return [
     "--keep-jobs",
     `${limits.jobs ?? "all"}`,
@@ -98,20 +98,17 @@ function furtherWords({ limits, listen, capacity }: ServeOptions): string[] {
     `${limits.days ?? "all"}`,
     ...(capacity === null ? [] : ["--capacity", formatCapacity(capacity.capacity)]),
     ...(listen === null ? [] : ["--listen", formatNetworkPlace(listen)]),
+    ...(usesThisComputer ? [] : ["--no-local"]),
   ];
 }
 
-async function runHere({ stateDir, limits, listen, capacity: asked }: ServeOptions): Promise<ExitCode> {
+async function runHere(options: ServeOptions): Promise<ExitCode> {
+  const { stateDir, limits, listen, usesThisComputer } = options;
   const { startService } = await import("../../../service/run-service.js");
   const surroundings = readSurroundings();
-  const running = await startService({
-    surroundings,
-    stateDir,
-    limits,
-    capacity: asked?.capacity ?? null,
-    listen,
-    onNote: note,
-  });
+  const capacity = options.capacity?.capacity ?? null;
+  const asked = { stateDir, limits, capacity, listen, usesThisComputer };
+  const running = await startService({ surroundings, ...asked, onNote: note });
   note(`the queue service listens at ${running.socket} (process ${process.pid})`);
   if (running.network !== null) {
     note(`it also listens at ${running.network.address}; the token is in ${tokenFileIn(running.dir)}`);
@@ -178,13 +175,13 @@ function unitEnvironment(): Record<string, string> {
   return { ...(PATH && { PATH }), ...(XDG_STATE_HOME && { XDG_STATE_HOME }) };
 }
 
-function install(stateDir: string, limits: readonly string[]): ExitCode {
+function install(stateDir: string, options: readonly string[]): ExitCode {
   const asked = process.env.XDG_CONFIG_HOME ?? "";
   const above = path.isAbsolute(asked) ? asked : path.join(readHomeDir(), ".config");
   const dir = path.join(above, "systemd", "user");
   const unit = path.join(dir, "sshoal.service");
   mkdirSync(dir, { recursive: true });
-  const command = [process.execPath, ...serviceWords(stateDir, limits)];
+  const command = [process.execPath, ...serviceWords(stateDir, options)];
   writeFileSync(unit, systemdUnit({ command, environment: unitEnvironment() }));
   process.stdout.write(
     [

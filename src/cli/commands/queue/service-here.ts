@@ -40,6 +40,13 @@ async function doorFor(server: AskedServer): Promise<Door | null> {
   return file === null ? null : socketDoor(file);
 }
 
+/** The way to the service. */
+export async function needDoor(server: AskedServer): Promise<Door> {
+  const door = await doorFor(server);
+  if (door === null) throw noServiceError();
+  return door;
+}
+
 /** Null: it does not run. */
 export async function findService(server: AskedServer): Promise<ServiceClient | null> {
   const door = await doorFor(server);

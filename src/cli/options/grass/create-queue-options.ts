@@ -9,12 +9,16 @@ import type { QueueSpec } from "../../../model/queue.js";
 import { withExamples, withNote } from "../../help/examples.js";
 import { type Environment, gather, toAssignment } from "../option-values.js";
 import type { EnqueueReading } from "../queue/enqueue-words.js";
-import { newName, type QueueInvocation } from "../queue/queue-options.js";
-import { brokerOf } from "./broker-option.js";
+import { newName } from "../queue/queue-options.js";
 
 export interface GrassCreateInvocation {
   readonly command: "grass-create";
   readonly options: GrassCreateOptions;
+}
+
+export interface GrassDeleteInvocation {
+  readonly command: "grass-delete";
+  readonly name: string;
 }
 
 export interface GrassCreateOptions {
@@ -118,14 +122,11 @@ function readCapacity(file: string): string {
   }
 }
 
-export function describeDeleteQueue(choose: (invocation: QueueInvocation) => void): Command {
+export function describeDeleteQueue(choose: (invocation: GrassDeleteInvocation) => void): Command {
   const command = new Command("delete-queue")
     .description("Delete a queue, with its jobs. It is refused while jobs wait or run.")
     .argument("<queue>", "name of the queue");
   return withExamples(command, [["Delete a queue", "grass delete-queue q1"]]).action((name: string) =>
-    choose({
-      command: "queue",
-      options: { action: "delete", isJson: false, name, stops: false, server: brokerOf({}) },
-    }),
+    choose({ command: "grass-delete", name }),
   );
 }

@@ -5,6 +5,8 @@ import { UserError } from "../../../errors.js";
 import { type AskedCapacity, parseCapacity } from "../../../input/queue/parse-capacity.js";
 import { withExamples, withNote } from "../../help/examples.js";
 import { type NetworkPlace, parseNetworkPlace } from "../queue/network-place.js";
+import type { AskedServer } from "../queue/server-options.js";
+import { brokerOf } from "./broker-option.js";
 
 export interface GrassDaemonInvocation {
   readonly command: "grass-daemon";
@@ -16,8 +18,7 @@ export interface GrassDaemonOptions {
   /** `host:port` at which it listens; null: only on its socket. */
   readonly bind: NetworkPlace | null;
   /** The broker that gives it jobs: `host:port` or `user@host`; null: itself. */
-  readonly connect: string | null;
-  readonly hasBroker: boolean;
+  readonly connect: AskedServer | null;
   readonly hasWorker: boolean;
   /** Null: only what is measured. */
   readonly capacity: AskedCapacity | null;
@@ -34,6 +35,7 @@ interface RawDaemon {
   readonly cert?: string;
   readonly certPass?: string;
   readonly db?: string;
+  readonly tokenFile?: string;
 }
 
 const ADDRESSES =
@@ -86,25 +88,31 @@ function describeDaemonOptions(command: Command): Command {
         "declare what queues without a capacity share: '{gpu:4, cpu:16}'",
       ).argParser((text) => parseCapacity(text)),
     )
+    .option("--token-file <file>", "read the token for the HOST:PORT of --connect from this file")
     .option("--cert <file>", "accept this option of Grass; it has no effect")
     .option("--cert-pass <word>", "accept this option of Grass; it has no effect");
   return withNote(command, "Addresses", ADDRESSES);
 }
 
 function invocation(raw: RawDaemon, isForeground: boolean): GrassDaemonInvocation {
-  const { bind = null, connect = null, capacity = null, worker: hasWorker, broker: hasBroker } = raw;
+  const { bind = null, connect, capacity = null, worker: hasWorker, broker: hasBroker, tokenFile } = raw;
   if (!hasWorker && !hasBroker)
     throw new UserError("--no-worker and --no-broker leave nothing to run", {
       hint: "leave one of them out",
     });
-  if (!hasBroker && connect === null)
+  if (!hasBroker && connect === undefined)
     throw new UserError("--no-broker needs a broker to connect to", {
       hint: "grass daemon --no-broker --connect USER@HOST",
     });
   if (!hasBroker && bind !== null)
     throw new UserError("--bind and --no-broker contradict each other", { hint: "leave one of them out" });
-  if (!hasWorker && connect !== null)
+  if (!hasWorker && connect !== undefined)
     throw new UserError("--connect and --no-worker contradict each other", { hint: "leave one of them out" });
+  if (hasBroker && connect !== undefined)
+    throw new UserError("--connect needs --no-broker: a worker takes its jobs from one broker", {
+      hint: `grass daemon --no-broker --connect ${connect}`,
+    });
+  const asked = connect === undefined ? null : brokerOf({ broker: connect, ...(tokenFile && { tokenFile }) });
   const hasCert = raw.cert !== undefined || raw.certPass !== undefined;
   const notes = [
     ...(hasCert ? [CERT] : []),
@@ -112,6 +120,6 @@ function invocation(raw: RawDaemon, isForeground: boolean): GrassDaemonInvocatio
   ];
   return {
     command: "grass-daemon",
-    options: { isForeground, bind, connect, hasBroker, hasWorker, capacity, notes },
+    options: { isForeground, bind, connect: asked, hasWorker, capacity, notes },
   };
 }

@@ -4,12 +4,12 @@ import { Command } from "commander";
 import { withExamples, withNote } from "../../help/examples.js";
 import type { Environment } from "../option-values.js";
 import type { EnqueueReading } from "../queue/enqueue-words.js";
-import type { QueueInvocation } from "../queue/queue-options.js";
 import { brokerOf, rawBrokerIn } from "./broker-option.js";
 import {
   describeCreateQueue,
   describeDeleteQueue,
   type GrassCreateInvocation,
+  type GrassDeleteInvocation,
 } from "./create-queue-options.js";
 import { describeDaemon, describeStart, type GrassDaemonInvocation } from "./daemon-options.js";
 import {
@@ -24,6 +24,7 @@ import { readGrassWords } from "./grass-words.js";
 export type GrassInvocation =
   | GrassDaemonInvocation
   | GrassCreateInvocation
+  | GrassDeleteInvocation
   | GrassEnqueueInvocation
   | OpenGrassEnqueueInvocation
   | GrassShowInvocation
@@ -32,7 +33,7 @@ export type GrassInvocation =
 const JOBS =
   "sshoal logs, why, stop, retry, hold and priority take the jobs of these queues: sshoal logs q1/3.";
 
-type Choose = (invocation: GrassInvocation | QueueInvocation) => void;
+type Choose = (invocation: GrassInvocation) => void;
 
 export function describeGrass(env: Environment, reading: EnqueueReading | null, choose: Choose): Command {
   const root = new Command("grass").description(

@@ -25,6 +25,8 @@ export interface ServeOptions {
   /** What queues of this computer share that declare nothing; null: as before. */
   readonly capacity: AskedCapacity | null;
   readonly limits: { readonly jobs: number | null; readonly days: number | null };
+  /** False: queues that name no machine do not use this computer. */
+  readonly usesThisComputer: boolean;
   /** Where it also answers, to those who have its token; null: on its socket alone. */
   readonly listen: NetworkPlace | null;
   readonly isJson: boolean;
@@ -38,6 +40,7 @@ interface RawServe {
   readonly keepJobs: number;
   readonly keepDays: number;
   readonly capacity?: AskedCapacity;
+  readonly local: boolean;
   readonly listen?: NetworkPlace;
   readonly json?: true;
 }
@@ -65,6 +68,7 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
         "all",
       ),
     )
+    .option("--no-local", "run no jobs on this computer, unless a queue names it as a machine")
     .addOption(
       new Option(
         "--capacity <amounts>",
@@ -74,7 +78,7 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
     .addOption(
       new Option(
         "--listen <host:port>",
-        "also answer there, over TCP, requests that have the token",
+        "answer requests that have the token there as well, over TCP",
       ).argParser((text) =>
         parseNetworkPlace(text, "--listen", "--listen 127.0.0.1:7500, or --listen 0.0.0.0:7500"),
       ),
@@ -89,6 +93,7 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
     const isStart = action === "start" || action === "restart";
     refuse("--foreground", raw.foreground === true && action !== "start", action);
     refuse("--install", raw.install === true && action !== "start", action);
+    refuse("--no-local", !raw.local && !isStart, action);
     refuse("--state", raw.state !== undefined && !isStart, action);
     refuse("--capacity", raw.capacity !== undefined && !isStart, action);
     refuse("--listen", command.getOptionValueSource("listen") === "cli" && !isStart, action);
@@ -101,6 +106,7 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
         stateDir: raw.state === undefined ? null : resolve(raw.state),
         capacity: raw.capacity ?? null,
         limits: { jobs: finite(raw.keepJobs), days: finite(raw.keepDays) },
+        usesThisComputer: raw.local,
         listen: raw.listen ?? null,
         isJson: raw.json ?? false,
       },

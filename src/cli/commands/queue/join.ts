@@ -1,0 +1,132 @@
+// `sshoal join`: gives this machine to queues of a service, until Ctrl-C. A lost connection is made again.
+
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ExitCode, UserError } from "../../../errors.js";
+import { VERSION } from "../../../model/version.js";
+import { jsonLine } from "../../../report/lines/json-lines.js";
+import { dialIn } from "../../../service/client/dial-in.js";
+import { ServiceError } from "../../../service/client/service-answer.js";
+import { type Door, LostConnection } from "../../../service/client/service-door.js";
+import { makeOneTimeKey } from "../../../transport/ssh2/one-time-key.js";
+import { type ServedShell, serveShell } from "../../../transport/ssh2/shell-server.js";
+import type { JoinOptions } from "../../options/queue/join-options.js";
+import { note } from "../../terminal/note.js";
+import { joinedShell } from "./joined-shell.js";
+import { needDoor, noServiceError } from "./service-here.js";
+
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 2000;
+/** Until the service has answered. */
+const DIAL_WITHIN_MS = 20_000;
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+export async function join(options: JoinOptions): Promise<ExitCode> {
+  for (const each of options.notes) note(each);
+  const door = await needDoor(options.server);
+  const leaving = new AbortController();
+  for (const signal of SIGNALS) process.once(signal, () => leaving.abort());
+  const report = reporter(options, door);
+  const me = { ...options, process: randomBytes(16).toString("hex") };
+  try {
+    let shell = await dial(door, me, leaving.signal).catch((error: unknown) => {
+      throw error instanceof LostConnection ? new UserError(error.message, noServiceOptions(door)) : error;
+    });
+    if (shell === null) throw noServiceError(door);
+    report("joined");
+    while (!leaving.signal.aborted) {
+      const reason = await Promise.race([shell.gone, aborted(leaving.signal)]);
+      if (reason === null) break;
+      report("lost", reason);
+      shell = await dialAgain(door, me, leaving.signal);
+      if (!leaving.signal.aborted) report("back");
+    }
+    shell.close();
+  } catch (error) {
+    if (!leaving.signal.aborted) throw error;
+  } finally {
+    door.close();
+  }
+  report("left");
+  return ExitCode.Success;
+}
+
+export type Joining = Pick<JoinOptions, "name" | "queues" | "capacity"> & { readonly process: string };
+
+/** Null: no service runs there. Throws LostConnection, or UserError for what a repeat cannot change. */
+export async function dial(door: Door, me: Joining, leaving: AbortSignal): Promise<ServedShell | null> {
+  const signal = AbortSignal.any([leaving, AbortSignal.timeout(DIAL_WITHIN_MS)]);
+  const dialled = await door.dial(signal);
+  if (dialled === null) return null;
+  const { socket } = dialled;
+  const cut = () => socket.destroy();
+  socket.on("error", () => {});
+  signal.addEventListener("abort", cut);
+  try {
+    const hostKey = makeOneTimeKey();
+    const path = `/v1/join?${new URLSearchParams({
+      machine: me.name,
+      queues: me.queues.join(","),
+      process: me.process,
+      key: hostKey.publicKey.toString("base64url"),
+      version: VERSION,
+      ...(me.capacity !== null && { capacity: JSON.stringify(me.capacity) }),
+    })}`;
+    const answer = await dialIn(socket, { headers: door.headers, path, protocol: "sshoal-join" });
+    const clientKey = Buffer.from(answer.get("sshoal-key") ?? "", "base64");
+    return await serveShell({ stream: socket, hostKey, clientKey, shell: joinedShell() }, signal);
+  } catch (error) {
+    socket.destroy();
+    if (error instanceof UserError) throw error;
+    throw new LostConnection((error as Error).message, { cause: error });
+  } finally {
+    signal.removeEventListener("abort", cut);
+  }
+}
+
+/** Throws UserError for what a repeat cannot change, such as a refused login. */
+export async function dialAgain(door: Door, me: Joining, leaving: AbortSignal): Promise<ServedShell> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    await sleep(pauseMs * (0.5 + Math.random() / 2), null, { signal: leaving });
+    try {
+      const shell = await dial(door, me, leaving);
+      if (shell !== null) return shell;
+    } catch (error) {
+      const isPassing =
+        error instanceof LostConnection || (error instanceof ServiceError && error.status >= 500);
+      if (!isPassing) throw error;
+    }
+  }
+}
+
+export function noServiceOptions({ startCommand }: Door) {
+  return { hint: `does the service run? ${startCommand}`, exitCode: ExitCode.JobFailed };
+}
+
+export function aborted(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(null);
+    signal.addEventListener("abort", () => resolve(null), { once: true });
+  });
+}
+
+type Change = "joined" | "lost" | "back" | "left";
+
+function reporter({ name, queues, isJson }: JoinOptions, { at }: Door) {
+  return (change: Change, reason?: string) => {
+    const words = {
+      joined: `joined: ${name}; ${queues.length === 1 ? "queue" : "queues"} ${queues.join(", ")}${at}`,
+      lost: `lost the link: ${reason}; jobs run on, and it is made again`,
+      back: `back: ${name}`,
+      left: `left: running jobs run on, and the service collects them when this machine joins again`,
+    };
+    const json = {
+      v: 1,
+      kind: `join-${change}`,
+      machine: name,
+      queues,
+      ...(reason !== undefined && { reason }),
+    };
+    process.stdout.write(`${isJson ? jsonLine({ ...json, at: Date.now() }) : words[change]}\n`);
+  };
+}
