@@ -67,13 +67,14 @@ async function enqueueWith(
 }
 
 /** A worker has the directory of its queues, so nothing is sent there. */
-function add(
+async function add(
   client: ServiceClient,
   queue: QueueInfo,
   job: AskedJob,
   place: Pick<JobsPlace, "cwd" | "freezes">,
 ): Promise<Enqueued> {
   if (!isWorkerQueue(queue)) return addJobs(client, queue, [job], place);
+  await client.post("/v1/trees", { entries: [] }, "repeats");
   const { cwd: _, ...ask } = job.ask;
   const jobs = [{ ...ask, terms: { ...ask.terms, tree: NO_TREE } }];
   return client.post("/v1/jobs", { queue: queue.name, jobs, cwd: "/", key: randomUUID() }, "repeats");
