@@ -7,10 +7,11 @@ import { beforeEach } from "vitest";
 import type { CommandResult } from "./command.js";
 import { type QueueServiceRig, useQueueService } from "./queue-service.js";
 import { until } from "./until.js";
+import type { Workspace } from "./workspace.js";
 
 const DIST = fileURLToPath(new URL("../../dist", import.meta.url));
 /** A program that notes its arguments, and what else a test asks about. */
-const NOTING = '#!/bin/sh\necho "${0##*/} $* on ${CUDA_VISIBLE_DEVICES-none}" >> "$NOTES"\n';
+const NOTING = '#!/bin/sh\necho "${0##*/} $* on ${CUDA_VISIBLE_DEVICES-none}" >> "$HOME/notes"\n';
 
 export interface TypedDaemon {
   stderr(): string;
@@ -34,24 +35,46 @@ export interface GrassRig extends QueueServiceRig {
 export function useGrass(programs: readonly string[] = []): GrassRig {
   const rig = useQueueService() as GrassRig;
   beforeEach(() => {
-    const bin = rig.home.path("bin");
-    mkdirSync(bin);
-    for (const name of ["grass", "sshoal"]) symlinkSync(`${DIST}/${name}.js`, `${bin}/${name}`);
-    for (const name of programs) {
-      writeFileSync(`${bin}/${name}`, NOTING);
-      chmodSync(`${bin}/${name}`, 0o755);
-    }
-    Object.assign(rig, typing(rig, bin));
+    makeBin(rig.home.path("bin"), programs);
+    const { work, home, env } = rig;
+    Object.assign(rig, typing({ homeDir: home.dir, cwd: work.dir, env, through: [] }), {
+      notes: () => notesIn(home),
+    });
   });
   return rig;
 }
 
-function typing(rig: QueueServiceRig, bin: string): Omit<GrassRig, keyof QueueServiceRig> {
+export async function notesIn(home: Workspace): Promise<string[]> {
+  const text = await home.read("notes").catch(() => "");
+  return text.split("\n").filter((line) => line !== "");
+}
+
+interface Typing {
+  readonly homeDir: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** What runs sh; empty: nothing. */
+  readonly through: readonly string[];
+}
+
+export type Typed = Pick<GrassRig, "type" | "ok" | "daemon">;
+
+/** The programs of a computer: ours, and stand-ins for those of users. */
+export function makeBin(bin: string, programs: readonly string[]): void {
+  mkdirSync(bin);
+  for (const name of ["grass", "sshoal"]) symlinkSync(`${DIST}/${name}.js`, `${bin}/${name}`);
+  for (const name of programs) {
+    writeFileSync(`${bin}/${name}`, NOTING);
+    chmodSync(`${bin}/${name}`, 0o755);
+  }
+}
+
+export function typing({ homeDir, cwd, env: own, through }: Typing): Typed {
   const start = (line: string, more: Readonly<Record<string, string>> = {}) => {
-    const PATH = `${bin}:${process.env.PATH}`;
-    const own = { HOME: rig.home.dir, NOTES: rig.home.path("notes"), TERM: "dumb" };
-    const env = { PATH, ...own, ...rig.env, ...more };
-    const child = spawn("sh", ["-c", line], { cwd: rig.work.dir, env, detached: true });
+    const PATH = `${homeDir}/bin:${process.env.PATH}`;
+    const env = { PATH, HOME: homeDir, TERM: "dumb", ...own, ...more };
+    const [program = "", ...words] = [...through, "sh", "-c", line];
+    const child = spawn(program, words, { cwd, env, detached: true });
     const text = { stdout: "", stderr: "" };
     child.stdin.end();
     child.stdout.on("data", (chunk) => (text.stdout += chunk));
@@ -71,16 +94,12 @@ function typing(rig: QueueServiceRig, bin: string): Omit<GrassRig, keyof QueueSe
     },
     async daemon(line) {
       const { child, text, ended } = start(line);
-      await until(`it listens: ${line}`, () => / listens at |is connected/.test(text.stderr), 60_000);
+      await until(`it listens: ${line}`, () => / listens at | is connected /.test(text.stderr), 60_000);
       return {
         stderr: () => text.stderr,
         interrupt: () => process.kill(-(child.pid ?? 0), "SIGINT"),
         ended,
       };
-    },
-    async notes() {
-      const text = await rig.home.read("notes").catch(() => "");
-      return text.split("\n").filter((line) => line !== "");
     },
   };
 }
