@@ -19,8 +19,6 @@ export interface QueueSpec {
   readonly name: string;
   /** What each of its machines has besides what is measured: by resource, how much each instance has. Null: nothing. */
   readonly capacity: Capacities | null;
-  /** The queue that declared the capacity, if its jobs and those of others share it; absent: this one. */
-  readonly pool?: string;
   /** Machines that join run its jobs, and no other one. Absent: also this computer, or `machines`. */
   readonly joinedOnly?: boolean;
   /** As typed; empty: this computer. */
@@ -48,7 +46,12 @@ export interface JoinedMachine {
   readonly capacity: Capacities | null;
 }
 
+/** What the record keeps of a queue. */
+export type KeptQueue = QueueSpec & Partial<Pick<Queue, "joined" | "pool">>;
+
 export interface Queue extends QueueSpec {
+  /** The queue that declared the capacity, if several share it; absent: this one. */
+  readonly pool?: string;
   readonly joined: readonly JoinedMachine[];
   readonly isPaused: boolean;
   readonly createdAt: number;

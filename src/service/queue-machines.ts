@@ -7,7 +7,7 @@ import type { Fleet } from "../fleet/fleet.js";
 import { plainMachine } from "../input/machine/plain-machine.js";
 import { kindOf, type Requirement } from "../model/job.js";
 import type { Capacity, MachineSpec } from "../model/machine.js";
-import type { Capacities, JoinedMachine, Queue, QueueSpec } from "../model/queue.js";
+import type { Capacities, JoinedMachine, KeptQueue, Queue, QueueSpec } from "../model/queue.js";
 import { formatCapacity } from "../plan/queue/format-capacity.js";
 import { pinningResource, pooledNeed, pooledResources } from "../plan/queue/queue-need.js";
 import { judgeKinds } from "../plan/slots/kinds.js";
@@ -33,10 +33,8 @@ export interface MachineMeans {
   readonly usesThisComputer: boolean;
 }
 
-type Machines = QueueSpec & Partial<Pick<Queue, "joined">>;
-
 /** Read again each time, so that an edited machine file counts. Throws UserError. */
-export async function machinesOf(queue: Machines, means: MachineMeans): Promise<MachineSpec[]> {
+export async function machinesOf(queue: KeptQueue, means: MachineMeans): Promise<MachineSpec[]> {
   const { measured, usesThisComputer, surroundings } = means;
   const { machines, joined = [], joinedOnly = false } = queue;
   const isNamed = !joinedOnly && (machines.length > 0 || usesThisComputer);
@@ -65,7 +63,7 @@ export async function machinesOf(queue: Machines, means: MachineMeans): Promise<
 
 /** What a machine declares comes before what its queue declares; its other resources are its own. */
 function resourcesOf(
-  { name, capacity, pool = name }: QueueSpec,
+  { name, capacity, pool = name }: KeptQueue,
   own: Capacities,
   hasCards: boolean,
 ): Capacities {

@@ -25,6 +25,7 @@ import {
   type Enqueued,
   isQueueName,
   type JobQuery,
+  type KeptQueue,
   type Queue,
   type QueueEvent,
   type QueueJob,
@@ -143,7 +144,7 @@ export class ServiceCore implements QueueService {
     return this.#infoOf(this.#queueNamed(name));
   }
 
-  #withPool(spec: QueueSpec): QueueSpec {
+  #withPool(spec: QueueSpec): KeptQueue {
     const { capacity = null } = this.#db.queues.find(DEFAULT_QUEUE) ?? {};
     return sharesPool(spec) && capacity !== null ? { ...spec, capacity, pool: DEFAULT_QUEUE } : spec;
   }
@@ -388,11 +389,11 @@ export class ServiceCore implements QueueService {
 }
 
 /** It declares nothing of its own, and uses this computer. */
-function sharesPool({ capacity, pool, machines, joinedOnly }: QueueSpec): boolean {
+function sharesPool({ capacity, pool, machines, joinedOnly }: KeptQueue): boolean {
   return machines.length === 0 && !joinedOnly && (capacity === null || pool === DEFAULT_QUEUE);
 }
 
-function specOf({ isPaused: _, createdAt: _c, ...spec }: Queue): QueueSpec & Pick<Queue, "joined"> {
+function specOf({ isPaused: _, createdAt: _c, ...spec }: Queue): KeptQueue {
   return spec;
 }
 

@@ -2,9 +2,9 @@
 // sees them. Cards that a machine really has are measured, whatever the queue declares.
 
 import type { Requirement } from "../../model/job.js";
-import type { Capacities, QueueSpec } from "../../model/queue.js";
+import type { Capacities, Queue, QueueSpec } from "../../model/queue.js";
 
-type Pool = Pick<QueueSpec, "name" | "capacity" | "pool">;
+type Pool = Pick<Queue, "name" | "capacity" | "pool">;
 
 /** Without any option. The cores of a queue with a capacity are what it declares. */
 export function usualNeed({ capacity }: Pick<QueueSpec, "capacity">): Requirement {

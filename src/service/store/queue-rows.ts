@@ -1,13 +1,12 @@
 // The queues of the service's record.
 
 import type { JobId } from "../../model/job.js";
-import type { Queue, QueueSpec } from "../../model/queue.js";
+import type { KeptQueue, Queue, QueueSpec } from "../../model/queue.js";
 import type { JobHeads } from "./job-heads.js";
 import { json, text } from "./job-row.js";
 import type { Sql, SqlRow, Statement } from "./load-sqlite.js";
 
 /** Absent: no machine has ever joined. */
-type KeptSpec = QueueSpec & Partial<Pick<Queue, "joined">>;
 
 export class QueueRows {
   readonly #all: Statement;
@@ -61,7 +60,7 @@ export class QueueRows {
   }
 
   /** Its machines were changed. */
-  setSpec(spec: KeptSpec): void {
+  setSpec(spec: KeptQueue): void {
     this.#change.run(JSON.stringify(spec), spec.name);
   }
 
@@ -88,6 +87,6 @@ export class QueueRows {
 }
 
 function fromRow(row: SqlRow): Queue {
-  const { joined = [], ...spec } = json<KeptSpec>(text(row, "spec")) as KeptSpec;
+  const { joined = [], ...spec } = json<KeptQueue>(text(row, "spec")) as KeptQueue;
   return { ...spec, joined, isPaused: row.is_paused === 1, createdAt: Number(row.created_at) };
 }

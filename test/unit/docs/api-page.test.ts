@@ -81,7 +81,8 @@ const ENQUEUE: Required<Enqueue> = {
   environment: { PATH: "/bin", "BASH_FUNC_f%%": "() { :; }" },
   key: "k",
 };
-const SPEC: QueueSpec = {
+const SPEC: Required<QueueSpec> = {
+  joinedOnly: false,
   name: "night",
   capacity: { licence: { "0": 1 } },
   machines: ["gpu1"],
