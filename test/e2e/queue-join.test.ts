@@ -26,7 +26,9 @@ async function joined(name: string, ...args: readonly string[]) {
   return { ...machine, command };
 }
 
-async function phaseOf(name: string): Promise<{ phase: string; reason: string | null; capacity: unknown } | undefined> {
+async function phaseOf(
+  name: string,
+): Promise<{ phase: string; reason: string | null; capacity: unknown } | undefined> {
   const { machines } = await service.json("/v1/machines");
   return machines.find((each: { machine: string }) => each.machine === name);
 }
@@ -43,12 +45,17 @@ async function outputOf(word: string): Promise<string> {
 }
 
 /** It has begun, and ends when `go` is in its home. */
-const WAITING = (code = 0) => `touch ~/begun; ${waitFor("$HOME/go").replaceAll("'", '"')}; cat input; exit ${code}`;
+const WAITING = (code = 0) =>
+  `touch ~/begun; ${waitFor("$HOME/go").replaceAll("'", '"')}; cat input; exit ${code}`;
 
 test("a job runs on a machine that has joined, as its account and in its home, and its results come home", async () => {
   await serve();
   const box = await joined("box");
-  const word = await service.add("default", [], 'cat input; echo "$HOME $(id -u)"; echo new > result; exit 3');
+  const word = await service.add(
+    "default",
+    [],
+    'cat input; echo "$HOME $(id -u)"; echo new > result; exit 3',
+  );
   const job = await service.untilState(word, "failed");
   expect(job).toMatchObject({ machine: "box", outcome: { kind: "exited", code: 3 } });
   await until("it is here", async () => (await service.job(word)).isHere);
@@ -219,7 +226,10 @@ test("an unknown queue, a service that does not run and another version are refu
   await serve();
   const machine = await newMachine();
   const { code, stderr } = await machine.join("--queue", "defualt").ended;
-  expect([code, stderr]).toEqual([2, expect.stringContaining("there is no queue defualt\ntry: did you mean default?")]);
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining("there is no queue defualt\ntry: did you mean default?"),
+  ]);
   const path = `/v1/join?machine=box&queues=default&process=${"x".repeat(16)}&version=999.0.0&key=${"A".repeat(40)}`;
   const plain = await service.ask(path, { method: "POST" });
   expect([plain.status, JSON.parse(plain.text).error.hint]).toEqual([426, "sshoal join, on that machine"]);

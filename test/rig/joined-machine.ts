@@ -57,7 +57,13 @@ async function makeMachine(service: QueueServiceRig): Promise<JoiningMachine> {
         ...(isRoot && { uid: remoteAccount().uid }),
       }),
     said: (command, line, times = 1) =>
-      command.until(() => command.stdout().split("\n").filter((each) => each.startsWith(line)).length >= times),
+      command.until(
+        () =>
+          command
+            .stdout()
+            .split("\n")
+            .filter((each) => each.startsWith(line)).length >= times,
+      ),
   };
 }
 

@@ -28,7 +28,11 @@ export async function freezeJobs(
   const planned = jobs.map((job) => {
     // What is sent to another computer is this directory.
     const cwd = client.door.isHere ? (job.ask.cwd ?? queueCwd ?? process.cwd()) : process.cwd();
-    return { job, cwd, paths: isForAll || job.forward !== null ? forwardOf(job, { cwd, client, problems }) : null };
+    return {
+      job,
+      cwd,
+      paths: isForAll || job.forward !== null ? forwardOf(job, { cwd, client, problems }) : null,
+    };
   });
   const withBack = planned.map(({ job, cwd, paths }) => ({
     ask: withBackwards(job, cwd, paths !== null, problems),
