@@ -39,10 +39,12 @@ const FORGETTING = new Set<Invocation["command"]>([
   "join",
   "enqueue",
   "enqueue-open",
+  "mcp",
 ]);
 /** Commands whose words may mean jobs of the queue service. */
 const ON_QUEUES = new Set<Invocation["command"]>([
   "status",
+  "results",
   "why",
   "wait",
   "logs",
@@ -175,6 +177,10 @@ async function perform(invocation: Invocation, program: Program): Promise<number
     case "queued-jobs": {
       const { performOnQueue } = await import("./cli/commands/queue/perform-on-queue.js");
       return (await performOnQueue(invocation)) ?? ExitCode.Success;
+    }
+    case "mcp": {
+      const { mcp } = await import("./cli/commands/mcp.js");
+      return mcp();
     }
     case "answered":
       return ExitCode.Success;

@@ -21,6 +21,7 @@ import {
   type RawMachines,
   resolveMachines,
 } from "./machine-options.js";
+import { describeMcp, type McpInvocation } from "./mcp-options.js";
 import { spellingError } from "./misspelling.js";
 import { addOpposites } from "./opposites.js";
 import type { Environment } from "./option-values.js";
@@ -71,6 +72,7 @@ export type Invocation =
   | OpenEnqueueInvocation
   | QueuedJobInvocation
   | ShowInvocation
+  | McpInvocation
   /** `--help` or `--version`: it has been answered. */
   | { readonly command: "answered" };
 
@@ -207,6 +209,7 @@ function describeCommands({ program, env, parameters, reading, choose, configure
     describeEnqueue(reading, choose),
     describeShow(choose),
     ...queuedJobCommands(choose),
+    describeMcp(choose),
     describeConfig(configured, choose),
     describeCompletion(choose),
   ];

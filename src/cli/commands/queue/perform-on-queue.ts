@@ -26,6 +26,13 @@ export async function performOnQueue(invocation: Invocation): Promise<number | n
       const { showQueuedStatus } = await import("./queued-status.js");
       return showQueuedStatus(found, invocation.options);
     }
+    case "results": {
+      const { batch, server } = invocation.options;
+      const found = batch === null ? null : await findSide("results", [batch], server);
+      if (found === null) return null;
+      const { showQueuedResults } = await import("./queued-results.js");
+      return showQueuedResults(found, invocation.options);
+    }
     case "logs": {
       const found = await findSide("logs", invocation.options.jobs.words, invocation.options.server);
       if (found === null) return null;
