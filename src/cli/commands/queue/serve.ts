@@ -16,7 +16,7 @@ import {
 import type { ServeOptions } from "../../options/queue/serve-options.js";
 import { readSurroundings } from "../../read-surroundings.js";
 import { note } from "../../terminal/note.js";
-import { serviceFile } from "./service-here.js";
+import { serviceFile } from "./own-service-file.js";
 import { serviceWords, startInBackground } from "./start-service.js";
 import { installUnit } from "./systemd-unit.js";
 
