@@ -49,10 +49,29 @@ const lazyJson5 = {
   },
 };
 
+/** The tools for agents are a file of their own beside main.js, since the SDK that they need is for one command alone. */
+const lazyMcp = {
+  name: "lazy-mcp",
+  setup({ onLoad }) {
+    const contents = 'export const loadMcp = async () => require("./mcp.js");';
+    onLoad({ filter: /\/commands\/load-mcp\.ts$/ }, () => ({ contents, resolveDir: process.cwd() }));
+  },
+};
+
+/** The SDK checks answers that only clients and forms have with ajv, which is larger than all that is used of the SDK. */
+const sdkWithoutAjv = {
+  name: "sdk-without-ajv",
+  setup({ onLoad }) {
+    const contents =
+      'export class AjvJsonSchemaValidator { getValidator() { throw new Error("left out"); } }';
+    onLoad({ filter: /\/validation\/ajv-provider\.js$/ }, () => ({ contents }));
+  },
+};
+
 const bundled = {
   bundle: true,
   // Has compiled code, and only the service loads it.
-  external: ["@photostructure/sqlite"],
+  external: ["@photostructure/sqlite", "./mcp.js"],
   plugins: [lazyJson5],
   platform: "node",
   target: "node20",
@@ -62,7 +81,7 @@ const bundled = {
 };
 const program = {
   ...bundled,
-  plugins: [clientOfSsh2, lazyJson5],
+  plugins: [clientOfSsh2, lazyJson5, lazyMcp],
 };
 
 await rm("dist", { recursive: true, force: true });
@@ -83,6 +102,15 @@ const {
 });
 await writeFile("dist/main.js", main.contents);
 const mainHash = createHash("sha256").update(main.contents).digest("hex").slice(0, 16);
+const { metafile: mcpParts } = await build({
+  ...bundled,
+  plugins: [lazyJson5, sdkWithoutAjv],
+  entryPoints: [{ in: "src/mcp/serve-mcp.ts", out: "mcp" }],
+  outdir: "dist",
+  metafile: true,
+  format: "cjs",
+  define: { SSHOAL_VERSION: JSON.stringify(version) },
+});
 await build({
   ...bundled,
   entryPoints: commands.map((command) => `src/bin/${command}.ts`),
@@ -121,7 +149,7 @@ await Promise.all(["page.html", "style.css"].map((name) => cp(`src/page/${name}`
 await joinRuntime();
 await writePages();
 await Promise.all(commands.map((command) => chmod(`dist/${command}.js`, 0o755)));
-await writeFile("dist/THIRD-PARTY.txt", await licencesOf([programParts, pageParts]));
+await writeFile("dist/THIRD-PARTY.txt", await licencesOf([programParts, mcpParts, pageParts]));
 
 /** The scripts for machines, each in one file, joined by the same code as in tests. */
 async function joinRuntime() {

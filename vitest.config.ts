@@ -39,6 +39,7 @@ export default defineConfig({
           env: { SSHOAL_TEST_REMOTE: "none" },
           // Those of the shell scripts run real processes, and wait for them most of the time.
           testTimeout: 120_000,
+          hookTimeout: 60_000,
           maxWorkers: 2,
         },
         define: version(),
@@ -51,6 +52,7 @@ export default defineConfig({
           setupFiles: OWN_CLAIMS,
           env: { SSHOAL_TEST_REMOTE: "none", SSHOAL_TEST_SLOTS: "plain" },
           testTimeout: 120_000,
+          hookTimeout: 60_000,
           maxWorkers: 2,
         },
         define: version(),

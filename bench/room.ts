@@ -97,23 +97,35 @@ async function claimMs(awk: string): Promise<Series> {
     await spool.job(KEYS[0], "true");
     for (let claim = 0; claim < CLAIMS; claim++) await aClaim(home, claim);
     if (process.getuid?.() === 0) execFileSync("chown", ["-R", "4711:4711", home.path(claimDir(4711))]);
-    const looks = `choose_job jobs/${KEYS[0]}; find_kind; chosen=
-needs="need $key $kind $need_mb $need_cores $need_machine$need_lines"; measure
-look() { t0=$(date +%s%N); allot; echo $((($(date +%s%N) - t0) / 1000)); }
-i=0; while [ $i -lt ${LOOKS} ]; do look; i=$((i + 1)); done`;
-    await home.write("look.sh", runtimeFile("slot.sh").replace(/\nmain\n$/, `\n${looks}\n`));
+    await home.write("look.sh", timedClaims());
     saveGpus(home.path("nvidia-smi.state"), { gpus: [{}] });
     const output = execFileSync("dash", [home.path("look.sh"), spool.dir, "0"], {
       env: home.env,
       encoding: "utf8",
     });
-    return summarize(
-      output
-        .trim()
-        .split("\n")
-        .map((us) => Number(us) / 1000),
-    );
+    const [asking = [], held = []] = output
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" ").map((us) => Number(us) / 1000));
+    const askingMs = summarize(asking).median;
+    return summarize(held.map((ms) => ms - askingMs));
   });
+}
+
+/**
+ * A slot that claims again and again. Prints how long it takes to ask for the time, and then how long it held the lock,
+ * with the asking at the end: both in microseconds.
+ */
+function timedClaims(): string {
+  const looks = `choose_job jobs/${KEYS[0]}; find_kind; chosen=
+needs="need $key $kind $need_mb $need_cores $need_machine$need_lines"; find_dirs; measure
+now_us() { echo $(($(date +%s%N) / 1000)); }
+for look in $(seq ${LOOKS}); do from=$(now_us); printf '%s ' $(($(now_us) - from)); done; echo
+for look in $(seq ${LOOKS}); do allot; printf '%s ' "$held_us"; done; echo`;
+  return runtimeFile("slot.sh")
+    .replace(/\n {2}take_locks\n {2}list_claims/, "\n  take_locks\n  now_us >locked\n  list_claims")
+    .replace(/\n {4}free_locks\n/, "\n    to=$(now_us); read -r from <locked; held_us=$((to - from))$&")
+    .replace(/\nmain\n$/, `\n${looks}\n`);
 }
 
 async function aClaim(home: Home, claim: number): Promise<void> {

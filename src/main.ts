@@ -46,10 +46,12 @@ const FORGETTING = new Set<Invocation["command"]>([
   "grass-enqueue-open",
   "grass-show",
   "join",
+  "mcp",
 ]);
 /** Commands whose words may mean jobs of the queue service. */
 const ON_QUEUES = new Set<Invocation["command"]>([
   "status",
+  "results",
   "why",
   "wait",
   "logs",
@@ -210,6 +212,10 @@ async function perform(invocation: Invocation, program: Program): Promise<number
     case "grass-show": {
       const { grassShow } = await import("./cli/commands/grass/grass-show.js");
       return grassShow(invocation.options);
+    }
+    case "mcp": {
+      const { mcp } = await import("./cli/commands/mcp.js");
+      return mcp();
     }
     case "answered":
       return ExitCode.Success;

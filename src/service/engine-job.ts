@@ -1,8 +1,8 @@
 // Turns a job of a queue into a job of the engine. Pure.
 
-import type { Job, Requirement } from "../model/job.js";
+import { type Job, kindOf, type Requirement } from "../model/job.js";
 import type { Queue, QueueJob } from "../model/queue.js";
-import { pinned, pooledNeed } from "../plan/queue/queue-need.js";
+import { pinned, pooledNeed, usualNeed } from "../plan/queue/queue-need.js";
 
 /** In the engine a smaller number starts earlier. */
 const USUAL_PRIORITY = 500;
@@ -32,13 +32,16 @@ export function engineNeed(
 export function engineJob(job: QueueJob, queue: Queue, facts: MachineFacts): Job {
   const { timeoutSeconds, maxOutput, limitsMemory, wrap, mergesOutput, envNames } = job.terms;
   const { tree, copyBack, keepsDir } = job.terms;
+  const requirement = engineNeed(job, queue, facts);
+  const isUsual = kindOf(requirement) === kindOf(pooledNeed(usualNeed(queue), queue, facts.hasCards));
   return {
     id: job.id,
     line: null,
     name: job.results,
     label: `${job.queue}/${job.id}`,
     command: job.command,
-    requirement: engineNeed(job, queue, facts),
+    // The need of the batch, for which a machine gets no file per job.
+    ...(!isUsual && { requirement }),
     priority: USUAL_PRIORITY - job.priority,
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
     ...(maxOutput !== undefined && { maxOutput }),

@@ -23,7 +23,7 @@ export function machinesReport(
   );
   const states = runner.generations.flatMap(({ state }) => [...state.machines.values()]);
   const names = new Set([
-    ...runner.specs.map(({ name }) => name),
+    ...runner.specs.flatMap(({ name, address }) => (address.kind === "joined" ? [] : [name])),
     ...queue.joined.map(({ name }) => name),
     // This computer may have served the queue before --no-local.
     ...[...known.keys()].filter((name) => house.usesThisComputer || name !== localMachine().name),

@@ -20,14 +20,32 @@ test("ssh2's own ciphers are found from dist/, where they were compiled", (conte
 test("the program requires no package except ssh2's compiled ciphers, so the package has no dependencies", () => {
   const main = readFileSync(new URL("main.js", DIST), "utf8");
   const names = [...main.matchAll(/\brequire\("([^"]+)"\)/g)].map(([, name = ""]) => name);
-  const packages = names.filter((name) => !isBuiltin(name));
+  const packages = names.filter((name) => !isBuiltin(name) && name !== "./mcp.js");
   expect([...new Set(packages)]).toEqual(["ssh2/lib/protocol/crypto/build/Release/sshcrypto.node"]);
   expect(manifestOf("../").dependencies).toBeUndefined();
 });
 
+test("the tools for agents are a file of their own, which requires no package", () => {
+  const tools = readFileSync(new URL("mcp.js", DIST), "utf8");
+  const names = [...tools.matchAll(/\brequire\("([^"]+)"\)/g)].map(([, name = ""]) => name);
+  expect(names.filter((name) => !isBuiltin(name))).toEqual([]);
+  expect(tools.length).toBeLessThan(350_000);
+});
+
 test("the licence of each bundled package is in the build", () => {
   const licences = readFileSync(new URL("THIRD-PARTY.txt", DIST), "utf8");
-  for (const name of ["chalk", "commander", "ignore", "p-limit", "ssh-config", "ssh2", "tar", "yaml"]) {
+  for (const name of [
+    "chalk",
+    "commander",
+    "ignore",
+    "p-limit",
+    "ssh-config",
+    "ssh2",
+    "tar",
+    "yaml",
+    "zod",
+    "@modelcontextprotocol/sdk",
+  ]) {
     const { version } = manifestOf(`../node_modules/${name}/`);
     expect(licences).toContain(`${name} ${version}\n`);
   }

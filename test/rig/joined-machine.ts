@@ -44,7 +44,7 @@ export function useJoiningMachines(service: QueueServiceRig): () => Promise<Join
 
 async function makeMachine(service: QueueServiceRig): Promise<JoiningMachine> {
   const home = await makeWorkspace();
-  const link = await startSocketRelay(home.path("link.sock"), () => service.note().socket);
+  const link = await startSocketRelay(home.path("link.sock"), service.note().socket);
   writeNote(home, service);
   return {
     home,

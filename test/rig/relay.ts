@@ -41,9 +41,9 @@ export function startRelay(targetPort: number, options: RelayOptions = {}): Prom
   );
 }
 
-/** On a socket of the remote account, for a socket that may be another one later. */
-export async function startSocketRelay(path: string, target: () => string): Promise<Relay> {
-  const made = await relay(() => connect({ path: target(), allowHalfOpen: true }), { path }, {});
+/** On a socket of the remote account, for another socket. */
+export async function startSocketRelay(path: string, target: string): Promise<Relay> {
+  const made = await relay(() => connect({ path: target, allowHalfOpen: true }), { path }, {});
   chmodSync(path, 0o600);
   giveToRemote(path);
   return {

@@ -1,7 +1,7 @@
 // Runs a long test on its own build, so that a rebuild of dist/ does not affect it.
 
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -21,6 +21,7 @@ export async function runAlone(entry, argv) {
     execFileSync(process.execPath, [join(root, "build.mjs")], { cwd: place, stdio: "inherit" });
     // The rig looks for dist/ and its stand-ins relative to this path.
     const bundle = join(place, "test", name, "main.mjs");
+    await cp(join(root, "test", "rig", "bin"), join(dirname(bundle), "bin"), { recursive: true });
     const options = { bundle: true, format: "esm", platform: "node", target: "node20" };
     const define = { SSHOAL_VERSION: '"0.0.0-test"' };
     await build({ entryPoints: [entry], outfile: bundle, define, ...options });

@@ -32,6 +32,7 @@ const WALLS: Readonly<Record<string, readonly string[]>> = {
     "run",
   ],
   service: ["model", "plan", "input", "transport", "remote", "fleet", "socket", "api", "run", "batch"],
+  mcp: ["model", "input", "transport"],
   cli: [
     "model",
     "plan",
@@ -46,6 +47,7 @@ const WALLS: Readonly<Record<string, readonly string[]>> = {
     "batch",
     "service",
     "report",
+    "mcp",
   ],
   bin: [],
 };
@@ -60,6 +62,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   tar: "remote",
   ignore: "remote",
   chalk: "report",
+  "@modelcontextprotocol": "mcp",
   "@photostructure": "service",
   "node:sqlite": "service",
 };

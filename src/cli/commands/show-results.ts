@@ -25,11 +25,7 @@ import { describeBatch } from "../terminal/describe-batch.js";
 import { note } from "../terminal/note.js";
 
 export async function showResults(options: ResultsOptions): Promise<ExitCode> {
-  if (options.format === "html" && process.stdout.isTTY) {
-    throw new UserError("a page is for a browser, not for a terminal", {
-      hint: "sshoal results --html > results.html",
-    });
-  }
+  refuseTerminal(options);
   const surroundings = readSurroundings();
   const results = new Results(surroundings.cwd);
   const batch = choose(loadBatches(results), options.batch);
@@ -39,9 +35,17 @@ export async function showResults(options: ResultsOptions): Promise<ExitCode> {
   const now = Date.now();
   const uncollected = toCollectText(describeBatch(batch, NOT_ASKED, surroundings));
   if (uncollected !== "") note(uncollected);
-  const facts = { batch, isAllHere: uncollected === "", spans: timeline(batch, now), now };
-  process.stdout.write(format(readRows(facts, results), facts, options));
+  const spans = timeline(batch, now);
+  const facts = { batch: batch.batch, isAllHere: uncollected === "", spans, now };
+  process.stdout.write(formatResults(readRows(batch, results, facts), facts, options));
   return ExitCode.Success;
+}
+
+export function refuseTerminal({ format }: ResultsOptions): void {
+  if (format !== "html" || !process.stdout.isTTY) return;
+  throw new UserError("a page is for a browser, not for a terminal", {
+    hint: "sshoal results --html > results.html",
+  });
 }
 
 function choose(batches: readonly BatchHere[], word: string | null): BatchHere {
@@ -56,7 +60,7 @@ function timeline({ state }: BatchHere, now: number): Map<string, Span> {
   return spansOf([...state.jobs.values()].flatMap(attemptsOf), now);
 }
 
-function readRows({ batch, spans, now }: Facts, results: Results): ResultRow[] {
+function readRows(batch: BatchHere, results: Results, { spans, now }: Facts): ResultRow[] {
   return jobStatuses(batch, now).flatMap((status) => {
     const tracked = batch.state.jobs.get(status.job);
     return tracked === undefined
@@ -66,14 +70,15 @@ function readRows({ batch, spans, now }: Facts, results: Results): ResultRow[] {
 }
 
 interface Facts {
-  readonly batch: BatchHere;
+  /** Its identity, or the name of a queue. */
+  readonly batch: string;
   /** The results of all ended jobs are on the local disk. */
   readonly isAllHere: boolean;
   readonly spans: ReadonlyMap<string, Span>;
   readonly now: number;
 }
 
-function format(
+export function formatResults(
   unsorted: readonly ResultRow[],
   { batch, isAllHere, spans, now }: Facts,
   options: ResultsOptions,
@@ -82,7 +87,7 @@ function format(
   const column = options.sort === null ? null : findColumn(columns, options.sort.column);
   const isDescending = options.sort?.isDescending ?? false;
   const rows = column === null ? unsorted : sortRows(unsorted, { column, isDescending });
-  const table: ResultTable = { batch: batch.batch, columns, rows };
+  const table: ResultTable = { batch, columns, rows };
   if (options.format === "json")
     return resultsJson(table)
       .map((line) => `${line}\n`)

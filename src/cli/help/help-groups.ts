@@ -116,7 +116,7 @@ const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Look at a batch": ["status", "why", "wait", "results", "logs"],
   "Queue service": ["serve", "join", "queue", "enqueue", "show", "remove", "priority", "hold", "release"],
   Machines: ["top", "probe", "doctor", "clean"],
-  "Set up": ["config", "completion", "help"],
+  "Set up": ["mcp", "config", "completion", "help"],
 };
 
 /** What is in no group: a test fails then. */

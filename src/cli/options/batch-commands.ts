@@ -14,14 +14,7 @@ import {
 import { chosenJobs, describeJobs, type RawJobs, requireJobs } from "./job-options.js";
 import { lineCountOption, maxOldOption } from "./option-values.js";
 import { askedServer, describeServer, type RawServer, type WithServer } from "./queue/server-options.js";
-import {
-  describeChoice,
-  describeSsh,
-  type RawSsh,
-  resolveChoice,
-  resolveSsh,
-  type SshOptions,
-} from "./ssh-options.js";
+import { describeChoice, describeSsh, resolveChoice, resolveSsh, type SshOptions } from "./ssh-options.js";
 
 export type BatchInvocation =
   | { readonly command: "status"; readonly options: StatusOptions }
@@ -38,7 +31,7 @@ export interface StatusOptions extends SshOptions, WithServer {
   readonly isJson: boolean;
 }
 
-export interface ResultsOptions extends SshOptions {
+export interface ResultsOptions extends SshOptions, WithServer {
   /** A batch's name, or its script; null: the only one of this directory. */
   readonly batch: string | null;
   readonly format: "table" | "csv" | "json" | "html";
@@ -92,7 +85,7 @@ function describeStatus(choose: Choose): Command {
   });
 }
 
-interface RawResults extends RawSsh {
+interface RawResults extends RawServer {
   readonly sort?: string;
   readonly csv?: true;
   readonly json?: true;
@@ -100,10 +93,13 @@ interface RawResults extends RawSsh {
 }
 
 function describeResults(choose: Choose): Command {
-  const command = describeSsh(new Command("results"))
+  const command = describeServer(describeSsh(new Command("results")))
     .summary("Print one row per job, with its parameters and metrics.")
     .description("Print one row per job of a batch, with its parameters and metrics.")
-    .argument("[batch]", "name or script of the batch; not needed if there is only one")
+    .argument(
+      "[batch]",
+      "name or script of the batch; not needed if there is only one; of a queue: train/, train/7, train/3-7",
+    )
     .option("--sort <column>", "sort by a metric, a parameter or another column; -NAME: the largest first")
     .option("--csv", "print CSV, for a spreadsheet or a data frame")
     .option("--json", "print one JSON object per job")
@@ -117,6 +113,7 @@ function describeResults(choose: Choose): Command {
       command: "results",
       options: {
         ...resolveSsh(raw),
+        server: askedServer(raw),
         batch: batch ?? null,
         format: resolveFormat(raw),
         sort: raw.sort === undefined ? null : resolveSort(raw.sort),

@@ -23,6 +23,7 @@ import {
   type RawMachines,
   resolveMachines,
 } from "./machine-options.js";
+import { describeMcp, type McpInvocation } from "./mcp-options.js";
 import { spellingError } from "./misspelling.js";
 import { addOpposites } from "./opposites.js";
 import type { Environment } from "./option-values.js";
@@ -74,6 +75,7 @@ export type Invocation =
   | QueuedJobInvocation
   | ShowInvocation
   | GrassInvocation
+  | McpInvocation
   /** `--help` or `--version`: it has been answered. */
   | { readonly command: "answered" };
 
@@ -216,6 +218,7 @@ function describeCommands({ program, env, parameters, reading, choose, configure
     describeEnqueue(reading, choose),
     describeShow(choose),
     ...queuedJobCommands(choose),
+    describeMcp(choose),
     describeConfig(configured, choose),
     describeCompletion(choose),
   ];

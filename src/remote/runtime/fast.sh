@@ -71,7 +71,7 @@ can_fork() {
 
 have_it_forked() {
   answered='' place=-
-  [ "$tree" != @ ] || place=@
+  [ -z "$runs_in_place" ] || place=@
   echo "$key $place $keeper $devices" >&5
   # While the job runs, so that this delays no job.
   note_oom_kills

@@ -24,12 +24,7 @@ sshoal_run() {
   export SSHOAL_ATTEMPT=$batch/$key. SSHOAL_RESULTS=$SSHOAL_SLOT_DIR/work
   for device in $devices; do export "${device?}"; done
   unset device devices
-  if [ "$place" = @ ]; then
-    SSHOAL_RESULTS=$spool/jobs/$key/work
-    cd "$in_place" || exit
-  else
-    cd "$SSHOAL_RESULTS" || exit
-  fi
+  if [ "$place" = @ ]; then cd "$in_place" || exit; else cd "$SSHOAL_RESULTS" || exit; fi
   . "$spool/jobs/$key/command"
 }
 

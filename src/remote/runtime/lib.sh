@@ -83,43 +83,71 @@ uptime_now() {
 # with_lock FILE COMMAND…: uses a kernel lock, which is freed even after SIGKILL. Without flock, a file names the
 # holder.
 with_lock() {
-  lock_file=$1
+  open_lock "$1"
+  take_lock
   shift
-  if command -v flock >/dev/null 2>&1; then
-    exec 9>>"$lock_file" && flock 9
-    "$@" 9>&-
-    lock_status=$?
-    exec 9>&-
-    return "$lock_status"
+  "$@" 9>&-
+  lock_status=$?
+  free_lock
+  return "$lock_status"
+}
+
+# A process may open the lock, and let a child take it: the lock belongs to the descriptor that both have.
+open_lock() {
+  lock_file=$1
+  ! has_flock || exec 9>>"$lock_file"
+}
+
+take_lock() {
+  if has_flock; then
+    flock 9
+    return
   fi
   start_of $$
   waiter="$$ $started $here"
   until name_holder; do
     free_dead_lock
   done
-  "$@"
-  lock_status=$?
-  rm -f "$lock_file.held"
-  return "$lock_status"
 }
 
-# Creates the file with its content in one step: an empty one would look like that of a dead holder. Some file systems have
-# no hard links.
+free_lock() {
+  if has_flock; then exec 9>&-; else rm -f "$lock_file.held"; fi
+}
+
+has_flock() {
+  command -v flock >/dev/null 2>&1
+}
+
+# name_holder [FILE]: creates the file with its content in one step: an empty one would look like that of a dead holder. Some
+# file systems have no hard links.
 name_holder() {
-  { echo "$waiter" >"$lock_file.new.$$" && ln "$lock_file.new.$$" "$lock_file.held"; } 2>/dev/null ||
-    { [ ! -e "$lock_file.held" ] && (set -C && echo "$waiter" >"$lock_file.held") 2>/dev/null; }
+  set -- "${1:-$lock_file.held}"
+  { echo "$waiter" >"$lock_file.new.$$" && ln "$lock_file.new.$$" "$1"; } 2>/dev/null ||
+    { [ ! -e "$1" ] && (set -C && echo "$waiter" >"$1") 2>/dev/null; }
   is_named=$?
   rm -f "$lock_file.new.$$"
   return "$is_named"
 }
 
-# The holder must be dead at two checks: without hard links its file is empty for a moment. Another waiter may have
-# removed the file by now.
+# Only one waiter at a time removes the file of a dead holder: a second one could remove that of the next holder.
 free_dead_lock() {
-  first_holder=$(cat "$lock_file.held" 2>/dev/null)
+  if name_holder "$lock_file.freeing"; then
+    remove_dead "$lock_file.held"
+    rm -f "$lock_file.freeing"
+  else
+    remove_dead "$lock_file.freeing"
+  fi
+}
+
+# remove_dead FILE: removes it if its holder is dead at two looks: without hard links it is empty for a moment. The second look
+# is at a copy, because a live holder may free the lock and take it again between two steps.
+remove_dead() {
+  first_holder=$(cat "$1" 2>/dev/null)
+  was_there=$?
   sleep 1
-  is_dead "$lock_file.held" && [ "$(cat "$lock_file.held" 2>/dev/null)" = "$first_holder" ] || return 0
-  rm -f "$lock_file.held" 2>/dev/null
+  cp "$1" "$lock_file.look.$$" 2>/dev/null || return 0
+  [ "$was_there" = 0 ] && is_dead "$lock_file.look.$$" && [ "$(cat "$lock_file.look.$$")" = "$first_holder" ] && rm -f "$1"
+  rm -f "$lock_file.look.$$"
 }
 
 # start_slot SLOT [revived]: starts its loop in its own session. If a logout would end it ($in_scope), also in a scope.

@@ -26,7 +26,7 @@ newline='
 # The current job (choose_job): its directory, its key, and the mark of its processes.
 dir='' key='' attempt=''
 # The facts in the first line of its command, and the job for which they were read (name_tree).
-tree='' tree_has_directories='' tree_is_large='' needs_own_shell='' named=''
+tree='' runs_in_place='' tree_has_directories='' tree_is_large='' needs_own_shell='' named=''
 # Its process, its watches, when it began (in hundredths of a second), and whether it was given back for lack of room.
 job='' watchdog='' output_watch='' begun='' is_put_back=''
 # Of the loop: whether it has nothing to recover, could not write who it is, and leaves the waiting to another slot.

@@ -4,7 +4,9 @@
 /** Excludes everything that depends on the shell itself ($$, $0, $-), and nested commands. */
 const WORD = String.raw`(?:[\w./:,+@%=~*?^-]|'[^']*'|"[^"$\`\\]*")+`;
 const REDIRECTION = String.raw`\d?(?:>>?|<)[ \t]*${WORD}|[12]?>&[12]`;
-const PLAIN = new RegExp(String.raw`^[ \t]*([\w./+-]+)(?:[ \t]+(?:${REDIRECTION}|${WORD}))*[ \t]*$`);
+const PLAIN = new RegExp(
+  String.raw`^[ \t]*([\w./+-]+)(?:[ \t]+(?:${REDIRECTION}|${WORD}))*[ \t]*(?:[ \t]#.*)?$`,
+);
 
 /**
  * Builtins that change the shell itself, which a fork would not show to the job, and reserved words that begin compound

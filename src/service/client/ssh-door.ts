@@ -23,6 +23,8 @@ export interface SshWay {
 const PATIENCE_MS = 30_000;
 /** Bridges are scripts, of which a connection has at most eight. */
 const MOST_BRIDGES = 7;
+/** A login that takes longer, after a loss, may have lost packets: a new one is faster once the link is back. */
+const SLOW_MS = 3000;
 
 export function sshDoor(way: SshWay): Door {
   const { name } = way;
@@ -47,6 +49,7 @@ class Links {
   readonly #way: SshWay;
   readonly #open = new Set<Link>();
   #connecting: Promise<Link> | null = null;
+  #connectingSince = 0;
   #hasConnected = false;
   #isLost = false;
 
@@ -58,9 +61,14 @@ class Links {
     const free = [...this.#open].find((link) => !link.isFull);
     if (free !== undefined) return free;
     // It is for all that wait for a link, so no signal of one ends it.
-    this.#connecting ??= this.#connect().finally(() => {
-      this.#connecting = null;
-    });
+    const isSlow = this.#hasConnected && performance.now() - this.#connectingSince > SLOW_MS;
+    if (this.#connecting === null || isSlow) {
+      const connecting = this.#connect().finally(() => {
+        if (this.#connecting === connecting) this.#connecting = null;
+      });
+      this.#connecting = connecting;
+      this.#connectingSince = performance.now();
+    }
     return unlessAborted(this.#connecting, signal);
   }
 

@@ -16,7 +16,7 @@ import { frozenTreePath, renewLease, type TreeStore } from "./tree-store.js";
 /** For the record of the service and for jobs. */
 const KEPT_FREE_BYTES = 256 << 20;
 
-/** The contents to send. Empty: the tree is stored. Its lease is renewed, so that nobody removes it meanwhile. */
+/** The contents to send. Empty: the tree is stored. Its lease is renewed, so that it is not removed meanwhile. */
 export async function missingFiles(
   store: TreeStore,
   sent: readonly SentEntry[],

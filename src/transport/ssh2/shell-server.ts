@@ -46,6 +46,8 @@ export async function serveShell(serving: ShellServing, signal: AbortSignal): Pr
     // A connection that is half open never ends by itself.
     stream.destroy();
   };
+  // A channel of ssh stays open for writing.
+  stream.once("end", () => stream.destroy());
   stream.once("close", () => {
     ready.reject(new Error(reason));
     gone.resolve(reason);

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import type { Health, MachineAct, WaitingJob } from "../../../src/api/queue-service.js";
+import type { Health, MachineAct, ServiceDisk, WaitingJob } from "../../../src/api/queue-service.js";
 import { ROUTES } from "../../../src/api/routes/all-routes.js";
 import type { GpuRequirement, Requirement } from "../../../src/model/job.js";
 import {
@@ -20,6 +20,7 @@ import {
   type QueueEvent,
   type QueueSpec,
 } from "../../../src/model/queue.js";
+import type { SentEntry, SentFiles } from "../../../src/model/sent-tree.js";
 import { codeBlocks, readPage } from "../../rig/markdown.js";
 import { anEvent, aQueueInfo, aQueueJob, aQueueMachine } from "../api/scripted-service.js";
 import { useServed } from "../api/served.js";
@@ -104,6 +105,10 @@ const HEALTH: Health = {
   database: "queue.db",
   refuses: null,
 };
+const SENT: readonly SentEntry[] = [
+  { type: "SymbolicLink", path: "a", mode: 0o777, mtime: 1, target: "b" },
+  { type: "File", path: "b", mode: 0o644, mtime: 1, size: 0, sha256: "0".repeat(64) },
+];
 const ACTED: Required<Acted["jobs"][number]> = { id: 1, state: "removed", refused: "it is over" };
 const WAITING: WaitingJob = { job: aQueueJob(), place: 1, holds: [], room: null };
 const ENQUEUED: Enqueued = { queue: "default", ids: [1] };
@@ -126,6 +131,10 @@ const OBJECTS: Readonly<Record<string, object>> = {
   Enqueue: ENQUEUE,
   JobAsk: JOB,
   DependencyAsk: Object.assign({}, ...AFTER),
+  SentList: { entries: SENT },
+  SentFiles: { entries: SENT, sent: [] } satisfies SentFiles,
+  SentEntry: Object.assign({}, ...SENT),
+  MissingFiles: { tree: "", missing: [] } satisfies Awaited<ReturnType<ServiceDisk["missing"]>>,
   JobTerms: TERMS,
   Enqueued: ENQUEUED,
   Act: ACT,

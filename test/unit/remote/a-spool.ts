@@ -60,7 +60,8 @@ export async function makeHome({ hasOnlyBusybox = false }: Shell): Promise<Home>
     },
     async close() {
       try {
-        await until("no process is left", () => pidsWithHome(home.dir).length === 0);
+        // For less time than a hook has: otherwise the report names the hook instead.
+        await until("no process is left", () => pidsWithHome(home.dir).length === 0, 8000);
       } finally {
         killAll(pidsWithHome(home.dir));
         await home.remove();

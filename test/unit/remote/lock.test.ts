@@ -6,7 +6,7 @@ import { chmod } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { until } from "../../rig/until.js";
-import { type Home, liveLine, makeHome, SHELLS } from "./a-spool.js";
+import { BOOT_ID, HOST, type Home, liveLine, makeHome, SHELLS } from "./a-spool.js";
 
 const RUNTIME = fileURLToPath(new URL("../../../src/remote/runtime/", import.meta.url));
 
@@ -18,11 +18,14 @@ describe.each(SHELLS.filter(([, shell]) => shell.hasOnlyBusybox))("under %s", (_
   afterEach(() => home.remove());
 
   /** Resolves when the command has run under the lock. */
-  function underLock(command: string): Promise<unknown> {
-    const script = `root=$HOME/.sshoal; . ${RUNTIME}own.sh; . ${RUNTIME}lib.sh
-with_lock "$HOME/l" eval '${command}'`;
+  function underLock(command: string, bin = "bin"): Promise<unknown> {
+    return run(`with_lock "$HOME/l" eval '${command}'`, bin);
+  }
+
+  function run(lines: string, bin = "bin"): Promise<unknown> {
+    const script = `root=$HOME/.sshoal; . ${RUNTIME}own.sh; . ${RUNTIME}lib.sh\n${lines}`;
     const child = spawn("sh", ["-c", script], {
-      env: { ...home.env, PATH: `${home.path("bin")}:${home.env.PATH}` },
+      env: { ...home.env, PATH: `${home.path(bin)}:${home.env.PATH}` },
       stdio: "inherit",
     });
     return new Promise((resolve) => child.once("close", resolve));
@@ -64,5 +67,41 @@ with_lock "$HOME/l" eval '${command}'`;
     holder.kill("SIGKILL");
     await done;
     expect(existsSync(home.path("in-turn"))).toBe(true);
+  });
+
+  test("a holder that frees the lock and takes it again at once never shares it with another one", async () => {
+    await home.write("bin/sleep", "#!/bin/sh\nexec /bin/sleep 0.01\n");
+    await chmod(home.path("bin/sleep"), 0o755);
+    const inTurn = 'mkdir "$HOME/inside" || echo >>"$HOME/shared"; rmdir "$HOME/inside"';
+    const loop = `for _ in $(seq 25); do with_lock "$HOME/l" eval '${inTurn}'; done 2>/dev/null`;
+    await Promise.all([1, 2, 3, 4].map(() => run(loop)));
+    expect(existsSync(home.path("shared"))).toBe(false);
+    expect(existsSync(home.path("l.held"))).toBe(false);
+  });
+
+  test("of two processes that free the lock of a dead holder, none removes the lock of the other", async () => {
+    const log = async (name: string) => (await home.read(name).catch(() => "")).length;
+    const waits = (what: string) => `until [ -e "$HOME/${what}" ]; do /bin/sleep 0.02; done`;
+    const slow = `case $* in *.held) echo >>"$HOME/removes"; ${waits("go")} ;; esac`;
+    await home.write("slow/rm", `#!/bin/sh\n${slow}\nexec /bin/rm "$@"\n`);
+    await home.write("bin/sleep", '#!/bin/sh\necho >>"$HOME/looked"\nexec /bin/sleep 0.02\n');
+    const holder = spawn("true");
+    await new Promise((resolve) => holder.once("close", resolve));
+    await home.write("l.held", `${holder.pid} 1 ${BOOT_ID}@${HOST}\n`);
+    const command = `mkdir "$HOME/alone" || true >"$HOME/both"; ${waits("end")}; rmdir "$HOME/alone"`;
+    const first = underLock(command, "slow");
+    await until("it is about to remove the lock", async () => (await log("removes")) > 0);
+    const second = underLock(command);
+    const isInOrLooks = async (mark: string) => {
+      const before = await log("looked");
+      await until(mark, async () => existsSync(home.path(mark)) || (await log("looked")) > before + 3);
+    };
+    await isInOrLooks("alone");
+    await home.write("go", "");
+    await until("one has it", () => existsSync(home.path("alone")));
+    await isInOrLooks("both");
+    await home.write("end", "");
+    await Promise.all([first, second]);
+    expect(existsSync(home.path("both"))).toBe(false);
   });
 });

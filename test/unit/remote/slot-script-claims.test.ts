@@ -6,7 +6,7 @@ import { chmod, mkdir, rm, stat, symlink, truncate } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isRoot } from "../../rig/account.js";
 import { saveGpus } from "../../rig/gpus.js";
-import { parentOf, pidsWithHome } from "../../rig/processes.js";
+import { killAll, parentOf, pidsWithHome } from "../../rig/processes.js";
 import { until } from "../../rig/until.js";
 import { claimDir, holdClaim, isLocked } from "./a-claim.js";
 import { BATCH, HOST, type Home, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
@@ -28,7 +28,8 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     spool = await makeSpool(home, shell);
   });
   afterEach(async () => {
-    for (const child of children.splice(0)) child.kill("SIGKILL");
+    // With the program that each runs under its lock.
+    killAll(children.splice(0).flatMap(({ pid }) => (pid === undefined ? [] : [-pid])));
     await home.close();
   });
 
@@ -120,7 +121,10 @@ describe.each(SHELLS)("under %s", (name, shell) => {
       const room = [...ROOM, "res licence l-1 1000"];
       const need = ["need 1 1000 0", "wants licence 1000"];
       await home.write(FILE, "");
-      const thief = spawn("flock", ["-x", home.path(FILE), "/bin/sleep", "600"], { env: home.env });
+      const thief = spawn("flock", ["-x", home.path(FILE), "/bin/sleep", "600"], {
+        env: home.env,
+        detached: true,
+      });
       children.push(thief);
       await until("the file is locked", () => isLocked(home.path(FILE)));
       await spool.room(room);

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { symlink } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { saveGpus } from "../../rig/gpus.js";
-import { pidsWithHome } from "../../rig/processes.js";
+import { killAll, pidsWithHome } from "../../rig/processes.js";
 import { until } from "../../rig/until.js";
 import { makeWorkspace } from "../../rig/workspace.js";
 import { claimDir, holdClaim } from "./a-claim.js";
@@ -39,7 +39,8 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     spool = await makeSpool(home, shell);
   });
   afterEach(async () => {
-    for (const child of children.splice(0)) child.kill("SIGKILL");
+    // With the program that each runs under its lock.
+    killAll(children.splice(0).flatMap(({ pid }) => (pid === undefined ? [] : [-pid])));
     await home.close();
   });
 
@@ -230,6 +231,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
         spawn("flock", [home.path(`.sshoal/lock@${HOST}`), "sh", "-c", held], {
           env: home.env,
           stdio: "ignore",
+          detached: true,
         }),
       );
       await until("the lock is held", () => existsSync(home.path("held")));

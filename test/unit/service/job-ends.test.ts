@@ -189,3 +189,21 @@ test("a retried job waits for a job that it comes after and that waits again", a
   record.transactions.writeNow(() => record.jobs.give("default", [1], 1));
   expect(record.heads.of("default")).toEqual([]);
 });
+
+test("a job that a machine has is not skipped when the job it comes after is retried and then stopped", async () => {
+  const record = await aRecord();
+  const { jobs, transactions } = record;
+  const end = (id: number, state: End) =>
+    transactions.writeNow(() => {
+      const job = jobs.find("default", id);
+      if (job !== null) endJob(record, () => {}, job, { state, outcome: OUTCOMES[state], ...MORE });
+    });
+  addJobs(record, [{}, { after: [{ job: 1, when: "succeeded" }] }]);
+  end(1, "succeeded");
+  transactions.writeNow(() => jobs.give("default", [2], 1));
+  transactions.writeNow(() => reopenJob(record, () => {}, "default", 1));
+  end(1, "stopped");
+  expect(jobs.find("default", 2)?.state).toBe("waiting");
+  transactions.writeNow(() => takeBack(record, () => {}, "default", [2]));
+  expect(jobs.find("default", 2)?.state).toBe("skipped");
+});

@@ -13,7 +13,7 @@ import type { ServedShell } from "../../../transport/ssh2/shell-server.js";
 import { readName } from "../../options/queue/join-options.js";
 import type { AskedServer } from "../../options/queue/server-options.js";
 import { note } from "../../terminal/note.js";
-import { aborted, dial, dialAgain, noServiceOptions } from "../queue/join.js";
+import { aborted, dial, dialAgain, noAnswer } from "../queue/join.js";
 import { loadQueues } from "../queue/queued-jobs.js";
 import { needDoor, noServiceError } from "../queue/service-here.js";
 import { loadWorkerFile, saveWorkerFile, type WorkerPlace, workerPlace } from "./worker-file.js";
@@ -100,7 +100,7 @@ async function dialOnce(
   leaving: AbortSignal,
 ): Promise<ServedShell> {
   const shell = await dial(door, joining, leaving).catch((error: unknown) => {
-    throw error instanceof LostConnection ? new UserError(error.message, noServiceOptions(door)) : error;
+    throw error instanceof LostConnection ? noAnswer(door, error) : error;
   });
   if (shell === null) throw noServiceError(door);
   return shell;

@@ -5,7 +5,7 @@ import path from "node:path";
 import { UserError } from "../../../errors.js";
 import type { Capacities } from "../../../model/queue.js";
 import { readHolder } from "../../../run/home/lock.js";
-import { serviceFile } from "../queue/service-here.js";
+import { serviceFile } from "../queue/own-service-file.js";
 
 /** Written as JSON. */
 export interface WorkerFile {

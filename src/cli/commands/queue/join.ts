@@ -1,28 +1,35 @@
 // `sshoal join`: gives this machine to queues of a service, until Ctrl-C. A lost connection is made again.
 
 import { randomBytes } from "node:crypto";
+import path from "node:path";
+import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ExitCode, UserError } from "../../../errors.js";
 import { VERSION } from "../../../model/version.js";
 import { jsonLine } from "../../../report/lines/json-lines.js";
 import { dialIn } from "../../../service/client/dial-in.js";
 import { ServiceError } from "../../../service/client/service-answer.js";
-import { type Door, LostConnection } from "../../../service/client/service-door.js";
+import { type Dialled, type Door, LostConnection } from "../../../service/client/service-door.js";
 import { makeOneTimeKey } from "../../../transport/ssh2/one-time-key.js";
 import { type ServedShell, serveShell } from "../../../transport/ssh2/shell-server.js";
 import type { JoinOptions } from "../../options/queue/join-options.js";
 import { note } from "../../terminal/note.js";
 import { joinedShell } from "./joined-shell.js";
-import { needDoor, noServiceError } from "./service-here.js";
+import { needDoor, noServiceError, serverWord } from "./service-here.js";
+import { installUnit } from "./systemd-unit.js";
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 2000;
-/** Until the service has answered. */
 const DIAL_WITHIN_MS = 20_000;
+/** After so long another connection is tried beside the one that is being made. */
+const SLOW_MS = 1500;
+/** The service may first ask a machine of the same name whether it is there. */
+const ANSWER_WITHIN_MS = 15_000;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export async function join(options: JoinOptions): Promise<ExitCode> {
   for (const each of options.notes) note(each);
+  if (options.installs) return install(options);
   const door = await needDoor(options.server);
   const leaving = new AbortController();
   for (const signal of SIGNALS) process.once(signal, () => leaving.abort());
@@ -30,7 +37,7 @@ export async function join(options: JoinOptions): Promise<ExitCode> {
   const me = { ...options, process: randomBytes(16).toString("hex") };
   try {
     let shell = await dial(door, me, leaving.signal).catch((error: unknown) => {
-      throw error instanceof LostConnection ? new UserError(error.message, noServiceOptions(door)) : error;
+      throw error instanceof LostConnection ? noAnswer(door, error) : error;
     });
     if (shell === null) throw noServiceError(door);
     report("joined");
@@ -55,24 +62,28 @@ export type Joining = Pick<JoinOptions, "name" | "queues" | "capacity"> & { read
 
 /** Null: no service runs there. Throws LostConnection, or UserError for what a repeat cannot change. */
 export async function dial(door: Door, me: Joining, leaving: AbortSignal): Promise<ServedShell | null> {
-  const signal = AbortSignal.any([leaving, AbortSignal.timeout(DIAL_WITHIN_MS)]);
-  const dialled = await door.dial(signal);
-  if (dialled === null) return null;
-  const { socket } = dialled;
+  const dialled = await door.dial(AbortSignal.any([leaving, AbortSignal.timeout(DIAL_WITHIN_MS)]));
+  return dialled && joinOver(dialled.socket, door, me, leaving);
+}
+
+/** Owns the socket. Throws as dial does. */
+async function joinOver(socket: Duplex, door: Door, me: Joining, leaving: AbortSignal): Promise<ServedShell> {
+  const signal = AbortSignal.any([leaving, AbortSignal.timeout(ANSWER_WITHIN_MS)]);
   const cut = () => socket.destroy();
   socket.on("error", () => {});
   signal.addEventListener("abort", cut);
   try {
     const hostKey = makeOneTimeKey();
-    const path = `/v1/join?${new URLSearchParams({
+    const query = new URLSearchParams({
       machine: me.name,
       queues: me.queues.join(","),
       process: me.process,
       key: hostKey.publicKey.toString("base64url"),
       version: VERSION,
       ...(me.capacity !== null && { capacity: JSON.stringify(me.capacity) }),
-    })}`;
-    const answer = await dialIn(socket, { headers: door.headers, path, protocol: "sshoal-join" });
+    });
+    const asked = { headers: door.headers, path: `/v1/join?${query}`, protocol: "sshoal-join" };
+    const answer = await dialIn(socket, asked);
     const clientKey = Buffer.from(answer.get("sshoal-key") ?? "", "base64");
     return await serveShell({ stream: socket, hostKey, clientKey, shell: joinedShell() }, signal);
   } catch (error) {
@@ -86,21 +97,62 @@ export async function dial(door: Door, me: Joining, leaving: AbortSignal): Promi
 
 /** Throws UserError for what a repeat cannot change, such as a refused login. */
 export async function dialAgain(door: Door, me: Joining, leaving: AbortSignal): Promise<ServedShell> {
+  const pending = new Set<Promise<Dialled | null>>();
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     await sleep(pauseMs * (0.5 + Math.random() / 2), null, { signal: leaving });
-    try {
-      const shell = await dial(door, me, leaving);
-      if (shell !== null) return shell;
-    } catch (error) {
-      const isPassing =
-        error instanceof LostConnection || (error instanceof ServiceError && error.status >= 500);
-      if (!isPassing) throw error;
-    }
+    const signal = AbortSignal.any([leaving, AbortSignal.timeout(DIAL_WITHIN_MS)]);
+    const one = orNull(door.dial(signal));
+    pending.add(one);
+    one.finally(() => pending.delete(one)).catch(() => {});
+    // While the link is away, packets of a connection are lost, and are sent again later and later. A new one is faster.
+    const dialled = await Promise.race([...pending, sleep(SLOW_MS, null, { signal: leaving })]);
+    if (dialled === null) continue;
+    for (const other of pending) void other.then((found) => found?.socket.destroy()).catch(() => {});
+    pending.clear();
+    const shell = await orNull(joinOver(dialled.socket, door, me, leaving));
+    if (shell !== null) return shell;
   }
 }
 
-export function noServiceOptions({ startCommand }: Door) {
-  return { hint: `does the service run? ${startCommand}`, exitCode: ExitCode.JobFailed };
+/** Null for what a repeat can change. */
+async function orNull<T>(work: Promise<T | null>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof LostConnection || (error instanceof ServiceError && error.status >= 500))
+      return null;
+    throw error;
+  }
+}
+
+function install({ server, name, queues, capacity }: JoinOptions): ExitCode {
+  const [, program = ""] = process.argv;
+  const word = serverWord(server);
+  const command = [
+    process.execPath,
+    program,
+    "join",
+    ...(word === null ? [] : [word]),
+    "--name",
+    name,
+    "--queue",
+    ...queues,
+    ...(capacity === null ? [] : ["--capacity", JSON.stringify(capacity)]),
+    ...(server.tokenFile === null ? [] : ["--token-file", path.resolve(server.tokenFile)]),
+  ];
+  // A refusal stays one.
+  const more = ["RestartSec=5", `RestartPreventExitStatus=${ExitCode.BadInput}`];
+  const description = "A machine of a queue service of sshoal";
+  process.stdout.write(installUnit("sshoal-join", { command, description, more }));
+  return ExitCode.Success;
+}
+
+export function noAnswer({ at, startCommand }: Door, cause: LostConnection): UserError {
+  return new UserError(`the queue service${at} does not answer: ${cause.message}`, {
+    hint: startCommand,
+    exitCode: ExitCode.JobFailed,
+    cause,
+  });
 }
 
 export function aborted(signal: AbortSignal): Promise<null> {

@@ -11,8 +11,9 @@ import type { ServiceClient } from "../../../service/client/service-client.js";
 import { quoteIfNeeded } from "../../../transport/quote.js";
 import type { Invocation } from "../../options/options.js";
 import type { AskedServer } from "../../options/queue/server-options.js";
+import { serviceFile } from "./own-service-file.js";
 import { type JobPage, jobsPath, loadQueues, type OnQueue, unknownQueue } from "./queued-jobs.js";
-import { findService, needService, noServiceError, serverWord, serviceFile } from "./service-here.js";
+import { findService, needService, noServiceError, serverWord } from "./service-here.js";
 
 /** Null: it is not for the service. */
 export async function performOnQueue(invocation: Invocation): Promise<number | null> {
@@ -25,6 +26,13 @@ export async function performOnQueue(invocation: Invocation): Promise<number | n
       if (found === null) return null;
       const { showQueuedStatus } = await import("./queued-status.js");
       return showQueuedStatus(found, invocation.options);
+    }
+    case "results": {
+      const { batch, server } = invocation.options;
+      const found = batch === null ? null : await findSide("results", [batch], server);
+      if (found === null) return null;
+      const { showQueuedResults } = await import("./queued-results.js");
+      return showQueuedResults(found, invocation.options);
     }
     case "logs": {
       const found = await findSide("logs", invocation.options.jobs.words, invocation.options.server);

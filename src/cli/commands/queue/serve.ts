@@ -1,9 +1,6 @@
 // `sshoal serve`: starts, stops and describes the queue service of this account.
 
-import { mkdirSync, writeFileSync } from "node:fs";
-import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { readHomeDir } from "../../../account.js";
 import type { Health } from "../../../api/queue-service.js";
 import { ExitCode, UserError } from "../../../errors.js";
 import { formatCapacity } from "../../../plan/queue/format-capacity.js";
@@ -20,9 +17,9 @@ import {
 import type { ServeOptions } from "../../options/queue/serve-options.js";
 import { readSurroundings } from "../../read-surroundings.js";
 import { note } from "../../terminal/note.js";
-import { serviceFile } from "./service-here.js";
+import { serviceFile } from "./own-service-file.js";
 import { serviceWords, startInBackground } from "./start-service.js";
-import { systemdUnit } from "./systemd-unit.js";
+import { installUnit } from "./systemd-unit.js";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const PATIENCE_MS = 60_000;
@@ -169,29 +166,8 @@ function notRunningJson(): string {
   return jsonLine({ v: 1, kind: "service", isRunning: false });
 }
 
-/** What a login of systemd may not have, or have differently. */
-function unitEnvironment(): Record<string, string> {
-  const { PATH, XDG_STATE_HOME } = process.env;
-  return { ...(PATH && { PATH }), ...(XDG_STATE_HOME && { XDG_STATE_HOME }) };
-}
-
 function install(stateDir: string, options: readonly string[]): ExitCode {
-  const asked = process.env.XDG_CONFIG_HOME ?? "";
-  const above = path.isAbsolute(asked) ? asked : path.join(readHomeDir(), ".config");
-  const dir = path.join(above, "systemd", "user");
-  const unit = path.join(dir, "sshoal.service");
-  mkdirSync(dir, { recursive: true });
   const command = [process.execPath, ...serviceWords(stateDir, options)];
-  writeFileSync(unit, systemdUnit({ command, environment: unitEnvironment() }));
-  process.stdout.write(
-    [
-      `wrote ${unit}`,
-      "start it now, and at each login:",
-      "  systemctl --user daemon-reload && systemctl --user enable --now sshoal",
-      "keep it running without a login:",
-      "  loginctl enable-linger",
-      "",
-    ].join("\n"),
-  );
+  process.stdout.write(installUnit("sshoal", { command, description: "Queue service of sshoal" }));
   return ExitCode.Success;
 }

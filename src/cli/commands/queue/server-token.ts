@@ -9,7 +9,7 @@ import { expandHome } from "../../../input/machine/machine-places.js";
 import { loadServiceFile } from "../../../service/client/service-file.js";
 import { isToken, loadTokenFile, tokenFileIn } from "../../../service/client/token-file.js";
 import { formatNetworkPlace, type NetworkPlace } from "../../options/queue/network-place.js";
-import { serviceFile } from "./service-here.js";
+import { serviceFile } from "./own-service-file.js";
 
 /** Throws UserError if there is none. */
 export async function tokenFor(place: NetworkPlace, file: string | null): Promise<string> {

@@ -1,23 +1,14 @@
 // Finds the queue service that a command is for: that of this account on this computer, or the one that the user names.
 
-import { hostname } from "node:os";
-import path from "node:path";
 import { UserError } from "../../../errors.js";
 import { connectService, type ServiceClient } from "../../../service/client/service-client.js";
 import type { Door } from "../../../service/client/service-door.js";
 import { socketDoor } from "../../../service/client/socket-door.js";
 import type { AskedServer } from "../../options/queue/server-options.js";
-import { stateDir } from "../../read-surroundings.js";
+import { serviceFile } from "./own-service-file.js";
 
 /** As a server: the service of this computer, whatever a variable or a configuration file says. */
 export const HERE = "here";
-
-/** By which commands find the service of this computer. Null: there is no safe place for it. */
-export function serviceFile(): string | null {
-  const dir = stateDir();
-  // Several computers can share a home.
-  return dir && path.join(dir, `service@${hostname().replace(/[^\w.-]/g, "_")}.json`);
-}
 
 /** As typed, of the variable, or of a configuration file. Null: the service of this computer. */
 export function serverWord({ typed, byDefault }: AskedServer): string | null {

@@ -59,24 +59,32 @@ async function followEnds(client: ServiceClient, { after, open, look, signal }: 
   signal.addEventListener("abort", leave);
   const due = new Map<string, Pick<QueueJob, "queue" | "id">>();
   let looking: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
   let failure: unknown;
-  // Events come in bursts: one question is for all of them.
-  const lookSoon = () => {
+  const lookNow = () => {
+    clearTimeout(timer);
+    timer = undefined;
     looking = looking
       .then(async () => {
         const some = [...due.values()];
         due.clear();
         if (some.length > 0) await look(some);
         if (open.size === 0) leave();
+        else lookSoon();
       })
       .catch((error: unknown) => {
         failure ??= error;
         leave();
       });
   };
+  // One question is for all events of a while. At once if nothing else is waited for.
+  const lookSoon = () => {
+    if (due.size === open.size) lookNow();
+    else if (due.size > 0) timer ??= setTimeout(lookNow, PACE_MS);
+  };
   try {
-    for await (const { queue, job } of client.events(after, leaving.signal)) {
-      if (job === undefined) continue;
+    for await (const { kind, queue, job } of client.events(after, leaving.signal)) {
+      if (job === undefined || kind === "job-started") continue;
       const waited = open.get(addressOf({ queue, id: job }));
       if (waited === undefined) continue;
       due.set(addressOf(waited), waited);
@@ -85,12 +93,15 @@ async function followEnds(client: ServiceClient, { after, open, look, signal }: 
   } catch (error) {
     if (!(error instanceof ServiceError && error.status === 410)) throw error;
   } finally {
+    clearTimeout(timer);
     signal.removeEventListener("abort", leave);
   }
   await looking;
   if (failure !== undefined) throw failure;
 }
 
+/** Short jobs end one after the other, and a question costs the service more than the end of one. */
+const PACE_MS = 100;
 const PAGE = 500;
 
 async function loadById(

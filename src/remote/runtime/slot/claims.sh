@@ -54,10 +54,6 @@ lock_claim() {
   return 0
 }
 
-has_flock() {
-  command -v flock >/dev/null 2>&1
-}
-
 # Writes the claim in place, because the lock is on the file. Older slots read the first line of the copy in the spool.
 hold() {
   # Temporary directories are cleaned of old files now and then.

@@ -1,7 +1,6 @@
 # Runs the command of one job.
 
 begin() {
-  [ "$tree" != @ ] || mkdir -p "$dir/work"
   tell_start
   ensure_sampler
   start_watchdog
@@ -17,7 +16,7 @@ run_command() {
 # redirected: otherwise a process that reads one of them would also wait for the job's children.
 run_in_own_shell() {
   work=$spool/$mine/work kept=$spool/$mine/work
-  [ "$tree" != @ ] || work=$in_place kept=$spool/$dir/work
+  [ -z "$runs_in_place" ] || work=$in_place
   [ ! -e "$dir/keep" ] || work=$spool/$dir/work kept=$spool/$dir/work
   name_given 2>>"$dir/err" || return
   note_oom_kills

@@ -6,21 +6,27 @@ lock_dir=${SSHOAL_CLAIMS:-/dev/shm}
 # Whether this keeper reported that it goes on without the lock.
 is_unlocked=''
 
-# with_machine_lock COMMAND…: always under the lock of the account, too. Without the one of the machine, only slots of this account
-# wait for each other.
-with_machine_lock() {
-  with_lock "$lock" under_machine_lock "$@"
+# Opens this lock and the one of the account, for a child that takes them (take_locks). They belong to the descriptors 3 and 9, so
+# they last until free_locks.
+open_locks() {
+  open_lock "$lock"
+  is_open=
+  ! has_flock || ! { command exec 3<"$lock_dir"; } 2>/dev/null || is_open=yes
 }
 
-under_machine_lock() {
-  if has_flock && { command exec 9<"$lock_dir"; } 2>/dev/null && { flock -n 9 || wait_for_lock; }; then
-    "$@"
-    exec 9<&-
-  else
-    exec 9<&-
-    if has_flock; then tell_holder; else go_unlocked 'there is no flock on the machine, so jobs of several accounts may start at the same moment'; fi
-    "$@"
+# Without the lock of the machine, only slots of this account wait for each other.
+take_locks() {
+  take_lock
+  if ! has_flock; then
+    go_unlocked 'there is no flock on the machine, so jobs of several accounts may start at the same moment'
+  elif [ -z "$is_open" ] || { ! flock -n 3 && ! wait_for_lock; }; then
+    tell_holder
   fi
+}
+
+free_locks() {
+  exec 3<&-
+  free_lock
 }
 
 # Five seconds at most: a process that keeps the lock must not stop all jobs. Slots of this account wait for it
@@ -31,8 +37,8 @@ wait_for_lock() {
   { read -r stuck_at <"$common/.stuck"; } 2>/dev/null
   case ${stuck_at:--} in *[!0-9]*) ;; *) [ "$now" -lt "$stuck_at" ] || [ $((now - stuck_at)) -ge 6000 ] || return 1 ;; esac
   deadline=$((now + 500))
-  flock -w 5 9 2>/dev/null && return 0
-  until flock -n 9; do
+  flock -w 5 3 2>/dev/null && return 0
+  until flock -n 3; do
     uptime_now
     [ "$now" -lt "$deadline" ] || { { echo "$now" >"$common/.stuck"; } 2>/dev/null; return 1; }
     sleep 0.05

@@ -7,6 +7,8 @@ claims='' dead=''
 old_claims='' used=''
 # Directories with their owners: " <directory>=<owner> …". This account is "-".
 own_dirs='' owners=''
+# What find printed of directories of other accounts: those that are small, and the claims in all of them.
+found=''
 # Directories of other accounts, as words: all that are named so, those that were looked at, and those that count.
 seen_dirs='' known_dirs='' other_dirs=''
 # Names of directories of this account: all that exist, and those in which no other account can put a file.
@@ -18,10 +20,16 @@ time_limit=''
 # so that one account has at most three.
 find_dirs() {
   see_own_dirs
+  own_dirs=' '
+  for each_dir in "$claims_root/.sshoal-claims-$uid" "$claims_root/.sshoal-claims-$uid.1" "$claims_root/.sshoal-claims-$uid.2" \
+    "$base/claims@$host"; do
+    own_dirs="$own_dirs$each_dir=- "
+  done
   see_dirs
   known_dirs=$seen_dirs other_dirs=''
   # shellcheck disable=SC2086
   [ -z "$seen_dirs" ] || other_dirs=$(print_named_right $seen_dirs)
+  find_others
 }
 
 # Without a fork, unless a directory has come since.
@@ -40,7 +48,7 @@ see_own_dirs() {
 # place of the claims, and put links to files of this account into it.
 is_closed() {
   # shellcheck disable=SC2012
-  is_own "$1" && case $(ls -ld "$1" 2>/dev/null 4<&- 9<&-) in d????-??-*) ;; *) return 1 ;; esac
+  is_own "$1" && case $(ls -ld "$1" 2>/dev/null 3<&- 4<&- 9<&-) in d????-??-*) ;; *) return 1 ;; esac
 }
 
 # Without a fork.
@@ -57,7 +65,7 @@ see_dirs() {
 
 # print_named_right DIR…: prints those that are named after their owner.
 print_named_right() {
-  exec 4<&- 9<&-
+  exec 3<&- 4<&- 9<&-
   # shellcheck disable=SC2012
   printf '%s\0' "$@" | xargs -0 ls -ldn 2>/dev/null | while read -r mode _ owner _ _ _ _ _ path; do
     case $mode in d*) ;; *) continue ;; esac
@@ -67,22 +75,23 @@ print_named_right() {
   done
 }
 
-# Sets $claims and $old_claims. Names of other accounts are looked up only for reasons (name_owners).
+# Sets $claims and $old_claims, under the lock. Names of other accounts are looked up only for reasons (name_owners). Fails if another
+# account has come since the allocator began, which then has no time limit.
 list_claims() {
-  claims='' own_dirs=' '
+  claims=
   see_own_dirs
   see_dirs
+  had_limit=$time_limit
   [ "$seen_dirs" = "$known_dirs" ] || find_dirs
+  [ "$had_limit" = "$time_limit" ] || return
   confirm_dead
   for each_dir in "$claims_root/.sshoal-claims-$uid" "$claims_root/.sshoal-claims-$uid.1" "$claims_root/.sshoal-claims-$uid.2" \
     "$base/claims@$host"; do
     case " $private_dirs" in *" ${each_dir##*/} "*) ;; *) continue ;; esac
     is_own "$each_dir" || continue
-    own_dirs="$own_dirs$each_dir=- "
     for each in "$each_dir"/*@*.*; do add_own; done
   done
-  # shellcheck disable=SC2086
-  [ -z "$other_dirs" ] || add_others $other_dirs
+  [ -z "$other_dirs" ] || add_others
   list_old_claims
 }
 
@@ -106,16 +115,44 @@ add_claim() {
   case $newline$dead$newline in *"$newline$each$newline"*) ;; *) claims="$claims${claims:+$newline}$each" ;; esac
 }
 
-# At most 100 of a directory and 1000 in all, so that one account cannot hide the claims of others, nor take much time.
-add_others() {
-  [ -n "$time_limit" ] || ! command -v timeout >/dev/null 2>&1 || time_limit='timeout 5'
-  counted_dir='' counted_all=0
+# Sets $found: regular files of at most 4 kB, and directories of at most 4 kB, which the shell can list in no time. The limit also
+# bounds the allocator, which may have to wait for the lock first.
+find_others() {
+  found=
+  [ -n "$other_dirs" ] || return 0
+  [ -n "$time_limit" ] || ! command -v timeout >/dev/null 2>&1 || time_limit='timeout 10'
   # shellcheck disable=SC2086
-  for_lines add_other "$(exec $time_limit find "$@" -maxdepth 1 -type f -size -9 -name '*@*.*' ! -name '.*' ! -name "*[$newline ]*" 2>/dev/null 4<&- 9<&-)"
+  found=$(exec $time_limit find $other_dirs -maxdepth 1 ! -name "*[$newline ]*" -size -9 \
+    \( -type d -name '.sshoal-claims-*' -o -type f -name '*@*.*' ! -name '.*' \) 2>/dev/null 3<&- 4<&- 9<&-)
+}
+
+# At most 100 of a directory and 1000 in all, so that one account cannot hide the claims of others, nor take much time. A file
+# that has come since find looked is looked at by find, too.
+add_others() {
+  ! has_come || find_others
+  counted_dir='' counted_all=0
+  for_lines add_other "$found"
+}
+
+# Without a fork.
+has_come() {
+  for each_dir in $other_dirs; do
+    was_found "$each_dir" || return 0
+    for each in "$each_dir"/*@*.*; do
+      [ ! -s "$each" ] || was_found "$each" || return 0
+    done
+  done
+  return 1
+}
+
+was_found() {
+  case $newline$found$newline in *"$newline$1$newline"*) ;; *) return 1 ;; esac
 }
 
 # find prints the files of one directory after the other.
 add_other() {
+  case ${each##*/} in .*) return 0 ;; esac
+  [ -s "$each" ] && [ -f "$each" ] && [ ! -L "$each" ] || return 0
   [ "${each%/*}" = "$counted_dir" ] || counted_dir=${each%/*} counted=0
   counted=$((counted + 1))
   [ "$counted" -le 100 ] && [ "$counted_all" -lt 1000 ] || return 0
@@ -147,6 +184,12 @@ list_old_claims() {
       old_claims="$old_claims${newline}old $memory $cpus $gpu_memory $gpu_use $gpu $machine $cards ${place%@*}"
     done
   done
+}
+
+# Without the lock.
+has_claims() {
+  list_claims
+  [ -n "$claims" ]
 }
 
 # Finds which claims no process has, who owns the directories, and how much memory the jobs of claims hold.
@@ -190,5 +233,5 @@ print_dead() {
   has_flock || return 0
   printf '%s\n' "$1" | $time_limit sh -c 'while IFS= read -r file; do
     { flock -n 8 && printf "%s\n" "$file"; } 8<"$file"
-  done' 2>/dev/null 4<&- 9<&-
+  done' 2>/dev/null 3<&- 4<&- 9<&-
 }

@@ -4,7 +4,7 @@
 # from it. If this is killed halfway, recovery does it again before another job runs in this slot.
 keep_results() {
   is_directory "$dir/work" || ! is_there "$dir/work" || rm -f "$dir/work"
-  name_tree && [ "$tree" != @ ] && [ "$1" = "$key" ] || return 0
+  name_tree && [ "$1" = "$key" ] || return 0
   if [ -e "$dir/keep" ]; then
     remove "$dir/making"
     [ -d "$dir/work" ] || return 0

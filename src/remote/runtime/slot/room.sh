@@ -72,13 +72,13 @@ ask_for_room() {
   find_dirs
   used='' dead='' needs="need $key $kind $need_mb $need_cores $need_machine$need_lines"
   measure
-  with_machine_lock allot
-  if [ -z "$chosen" ] && { [ -n "$claims" ] || has_kinds; }; then
+  allot
+  if [ -z "$chosen" ] && { has_claims || has_kinds; }; then
     # Before memory is measured: a job that grows in between must not count twice as free.
     look_closer
     gather_needs
     measure
-    with_machine_lock allot
+    allot
   fi
   [ -n "$chosen" ] || { release; return 1; }
   if [ "$chosen" != "$key" ]; then
@@ -113,32 +113,49 @@ gather_needs() {
   find_kind
 }
 
-# Holds the lock. Sets $chosen, $reasons, $claim and what the job is given, and writes the claim.
+# Sets $chosen, $reasons, $claim and what the job is given, and writes the claim. The lock is taken by the process that prints the
+# question, and freed when the claim is written.
 allot() {
-  list_claims
-  room_answer=$(answer_question)
-  chosen='' reasons='' claim=''
-  give_nothing
-  read_answer <<ANSWER
+  for try in 1 2; do
+    open_locks
+    room_answer=$(answer_question)
+    chosen='' reasons='' claim='' is_whole=''
+    give_nothing
+    read_answer <<ANSWER
 $room_answer
 ANSWER
+    [ -z "$chosen" ] || hold || { chosen='' && reasons="wait $key $kind claim:-"; }
+    free_locks
+    [ -z "$is_whole" ] || break
+    # Another account has come just now.
+    find_dirs
+  done
   # No answer: there are too few processes, or a file of another account blocks. No question: other slots took all jobs.
   [ -n "$chosen$reasons" ] || [ -z "$needs" ] || reasons="wait $key $kind answer:-"
-  [ -z "$chosen" ] || hold || { chosen='' && reasons="wait $key $kind claim:-"; }
 }
 
-# Without the lock, which a process that stays behind would keep. gawk reads programs faster without a locale.
+# The allocator begins before the lock is taken, so that it has read its program by then. It has neither lock nor claim, which a process that
+# stays behind would keep. gawk reads programs faster without a locale.
 answer_question() {
-  exec 4<&- 9<&-
-  printf '%s\n' "$measured_facts" "$needs" "$old_claims" "$used" "$claims" |
-    LC_ALL=C $time_limit awk -v own_uid="$uid" -v own_pid="$$" -v owners="$own_dirs$owners" -f room.awk 2>/dev/null
+  exec 4>&1
+  print_question | LC_ALL=C $time_limit awk -v own_uid="$uid" -v own_pid="$$" -v owners="$own_dirs$owners" -f room.awk \
+    2>/dev/null 3<&- 4>&- 9<&-
+}
+
+# The line "whole" shows that the allocator has seen every claim. Without it there is no answer.
+print_question() {
+  printf '%s\n' "$measured_facts" "$needs" "$used"
+  take_locks
+  list_claims || return
+  printf '%s\n' "$old_claims" "$claims" && echo "whole $is_unlocked" >&4
 }
 
 read_answer() {
   while read -r word first second third rest; do
     case $word in
+      whole) is_whole=yes is_unlocked=$first ;;
       wait) reasons="$reasons${reasons:+$newline}wait $first $second $third${rest:+ $rest}" ;;
-      start) chosen=$first claim="$third $rest" ;;
+      start) [ -z "$is_whole" ] || chosen=$first claim="$third $rest" ;;
       card) give_card ;;
       got) give_part ;;
     esac

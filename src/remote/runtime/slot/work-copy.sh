@@ -1,13 +1,17 @@
 # Makes the directory that a job runs in: a copy of its tree.
 
-# Sets $tree from the first line of the command; "-": the job begins in an empty directory; "@": it runs in place, in
-# the user's own directory, which slots never change.
+# Sets $tree from the first line of the command; "-": the job has an empty directory. "@" there: the job runs in place, in
+# the user's own directory, which slots never change; the empty one is for its results.
 name_tree() {
   [ "$named" != "$dir" ] || return 0
-  named=''
+  named='' runs_in_place=''
   tree='' tree_has_directories='' tree_is_large='' needs_own_shell=''
   { read -r _ tree tree_has_directories tree_is_large needs_own_shell <"$dir/command"; } 2>/dev/null
-  case $tree in - | @) ;; *) tree=${tree:+$root/trees/$tree} ;; esac
+  case $tree in
+    -) ;;
+    @) tree=- runs_in_place=yes ;;
+    *) tree=${tree:+$root/trees/$tree} ;;
+  esac
   [ -n "$tree" ] && named=$dir
 }
 
@@ -15,7 +19,7 @@ name_tree() {
 # whether it is whole.
 has_work_copy() {
   [ ! -e "$dir/keep" ] || return 1
-  [ "$tree" = @ ] || { [ "$copied" = "$boot_id whole $tree" ] && is_directory "$mine/work" && is_open "$mine/work"; }
+  [ "$copied" = "$boot_id whole $tree" ] && is_directory "$mine/work" && is_open "$mine/work"
 }
 
 # A job may have replaced its directory by a link, which must never be followed.

@@ -109,7 +109,7 @@ const CALL = new RegExp(`\\b(${PROGRAMS.join("|")})((?: [^|<>)]*)?)`, "g");
 
 const VERBS = new RegExp(
   `^(${[
-    ..."accept add allow ask begin check choose collect connect copy count cut declare drop end exit follow give hand".split(
+    ..."accept add allow answer ask begin check choose collect connect copy count cut declare drop end exit follow give hand".split(
       " ",
     ),
     ..."hide ignore include keep leave let limit list make move name notify open order pass pause print".split(

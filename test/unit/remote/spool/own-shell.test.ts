@@ -11,6 +11,7 @@ test.each([
   "  sleep 1\t",
   "cat <input >output",
   "printf '%s\n' 'of\nseveral lines'",
+  "true # $(a comment) that ends with a backslash \\",
 ])("a plain command does not need it: %j", (line) => {
   expect(needsOwnShell(line)).toBe(false);
 });
@@ -36,6 +37,7 @@ test.each([
   ["a quote that is not closed", "echo 'a"],
   ["nothing", ""],
   ["a comment", "# a"],
+  ["a line after a comment", "true # a\ntrue"],
   ["a name that is not plain", "'python' a"],
 ])("%s: %j", (_, line) => {
   expect(needsOwnShell(line)).toBe(true);

@@ -10,7 +10,7 @@ const signal = new AbortController().signal;
 
 /** Both ends of a connection. */
 async function socketPair(): Promise<readonly [Socket, Socket]> {
-  const server = createServer({ noDelay: true });
+  const server = createServer({ noDelay: true, allowHalfOpen: true });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const accepted = new Promise<Socket>((resolve) => server.once("connection", resolve));
   const near = connect({ port: (server.address() as { port: number }).port, noDelay: true });
@@ -92,6 +92,12 @@ test("another host key is refused, and so is another client key", async () => {
     const connecting = connectOverStream({ stream: near, name: "box", hostKey: expected, key });
     await Promise.all([expect(connecting).rejects.toThrow(), expect(serving).rejects.toThrow()]);
   }
+});
+
+test("the end of the stream ends the link, also of a stream that can still be written", async () => {
+  const { served, near } = await link();
+  near.end();
+  await served.gone;
 });
 
 test("both sides notice that the link is cut", async () => {
