@@ -101,8 +101,7 @@ function commandOf(
   where: string,
   problems: Problem[],
 ): string {
-  const isWhole = prefix.length > 0 && words?.length === 0;
-  if (command.trim() === "" && !isWhole) problems.push({ where, message: "the command is empty" });
+  if (command.trim() === "") problems.push({ where, message: "the command is empty" });
   if (command.includes("\0")) problems.push({ where, message: "the command has a NUL byte" });
   if (prefix.length === 0) return command;
   const own = words ?? splitOptionWords(command);

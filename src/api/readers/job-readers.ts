@@ -153,7 +153,7 @@ const dependency: Read<DependencyAsk> = (raw, place) => {
 };
 
 const job = object<JobAsk>({
-  command: required(textOrEmpty(MOST_COMMAND_BYTES)),
+  command: required(text(MOST_COMMAND_BYTES)),
   words: optional(list(textOrEmpty(MOST_COMMAND_BYTES), MOST_ITEMS)),
   name: optional(text(MOST_NAME_BYTES)),
   cwd: optional(absolutePath),

@@ -52,6 +52,7 @@ export function aQueueInfo(changes: Partial<QueueInfo> = {}): QueueInfo {
     isPaused: false,
     createdAt: AT,
     joined: [],
+    pool: "default",
     runsHere: true,
     counts,
     ...changes,

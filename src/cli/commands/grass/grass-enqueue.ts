@@ -46,7 +46,7 @@ async function enqueueWith(
   const { queue, words, variables } = placed;
   if (placed.note !== null) note(placed.note);
   const env = [...(said.env ?? []), ...variables];
-  const command = words.length === 0 ? "" : programLine(words);
+  const command = programLine(words.length === 0 ? queue.prefix : words);
   const own = { ...said, ...(env.length > 0 && { env }) };
   const isOnWorker = isWorkerQueue(queue);
   if (isOnWorker && said.cwd !== undefined)

@@ -131,7 +131,7 @@ describe("daemon and start", () => {
       options: {
         bind: { host: "0.0.0.0", port: 7500 },
         hasWorker: false,
-        hasBroker: true,
+        connect: null,
         notes: [expect.stringContaining("--cert has no effect")],
       },
     });
