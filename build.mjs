@@ -7,7 +7,14 @@ import { join, parse, posix } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 
-const commands = ["execute-batch", "execute-remote", "grass", "simple-gpu-scheduler", "simple-hypersearch", "sshoal"];
+const commands = [
+  "execute-batch",
+  "execute-remote",
+  "grass",
+  "simple-gpu-scheduler",
+  "simple-hypersearch",
+  "sshoal",
+];
 const { version } = JSON.parse(await readFile("package.json", "utf8"));
 
 /**

@@ -12,7 +12,7 @@ import { killAll, pidsWithHome } from "./processes.js";
 import { until } from "./until.js";
 import type { Workspace } from "./workspace.js";
 
-export interface GrassNode extends Typed {
+interface GrassNode extends Typed {
   readonly home: Workspace;
   notes(): Promise<string[]>;
   /** Of the service that runs there. */

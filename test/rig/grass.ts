@@ -11,9 +11,13 @@ import type { Workspace } from "./workspace.js";
 
 const DIST = fileURLToPath(new URL("../../dist", import.meta.url));
 /** A program that notes its arguments, and what else a test asks about. */
-const NOTING = '#!/bin/sh\necho "${0##*/} $* on ${CUDA_VISIBLE_DEVICES-none}" >> "$HOME/notes"\n';
+const NOTING = [
+  "#!/bin/sh",
+  `echo "\${0##*/} $* on \${CUDA_VISIBLE_DEVICES-none}" >> "$HOME/notes"`,
+  "",
+].join("\n");
 
-export interface TypedDaemon {
+interface TypedDaemon {
   stderr(): string;
   /** As Ctrl-C does. */
   interrupt(): void;

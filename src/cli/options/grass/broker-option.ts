@@ -30,7 +30,7 @@ export function brokerOf({ broker, tokenFile }: RawBroker): AskedServer {
 }
 
 /** As --server takes it: an address with a port is one of TCP, as in Grass; any other is for ssh. */
-export function serverOf(address: string): string {
+function serverOf(address: string): string {
   return !address.includes("@") && /:\d+$/.test(address) ? `tcp://${address}` : address;
 }
 
