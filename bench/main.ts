@@ -18,6 +18,7 @@ import { queueStore } from "./queue-store.js";
 import { formatReport, type Row, saveReport } from "./report.js";
 import { type Rig, startRig } from "./rig.js";
 import { room } from "./room.js";
+import { server } from "./server.js";
 import { staging } from "./staging.js";
 import { describeSurroundings, missingPrograms } from "./surroundings.js";
 import { workCopies } from "./work-copies.js";
@@ -35,6 +36,7 @@ const THEMES: Readonly<Record<string, (rig: Rig) => Promise<Row[]>>> = {
   deciding,
   "queue-store": queueStore,
   queue,
+  server,
   room,
 };
 const DEADLINE_MS = 90 * 60_000;

@@ -54,6 +54,11 @@ describe("through ssh", () => {
       expect(job.outcome).toEqual({ kind: "exited", code: 5 });
       const { stdout } = await far.run(["logs", "--out", "--server", far.server, name]);
       expect(stdout).toBe(`done at ${far.home.dir}\n`);
+      // Half open: nothing arrives, and ssh has not noticed it. The inner link has, and a new connection is made.
+      far.relay.pause();
+      await joined.until(() => joined.stdout().split("lost the link: ").length === 3);
+      far.relay.resume();
+      await joined.until(() => joined.stdout().split("back: laptop").length === 3);
       joined.child.kill("SIGINT");
       expect((await joined.ended).code).toBe(0);
     },

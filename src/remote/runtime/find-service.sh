@@ -10,8 +10,14 @@ if [ ! -e "$note" ]; then
   echo none
 # Another account must not be able to lead us to a socket of its own.
 elif [ -f "$note" ] && [ ! -L "$note" ] && [ -O "$note" ] && ls -ld "$note" | grep -q '^-..[-x]------'; then
-  echo found
-  cat "$note"
+  # So must it be with the socket. One in another directory of the same name would get what is sent.
+  socket=$(sed -n 's/.*"socket":"\([^"\\]*\)".*/\1/p' "$note")
+  if [ -S "$socket" ] && [ -O "$socket" ]; then
+    echo found
+    cat "$note"
+  else
+    echo none
+  fi
 else
   echo "foreign $note"
 fi

@@ -23,8 +23,10 @@ export interface SshWay {
 const PATIENCE_MS = 30_000;
 /** Bridges are scripts, of which a connection has at most eight. */
 const MOST_BRIDGES = 7;
-/** A login that takes longer, after a loss, may have lost packets: a new one is faster once the link is back. */
+/** What takes longer, after a loss, may have lost packets: a new connection is faster once the link is back. */
 const SLOW_MS = 3000;
+const AT_ONCE = 3;
+const READY_MS = 5000;
 
 export function sshDoor(way: SshWay): Door {
   const { name } = way;
@@ -58,7 +60,7 @@ class Links {
   }
 
   async take(signal?: AbortSignal): Promise<Link> {
-    const free = [...this.#open].find((link) => !link.isFull);
+    const free = [...this.#open].find((link) => !link.isFull && !link.isStuck);
     if (free !== undefined) return free;
     // It is for all that wait for a link, so no signal of one ends it.
     const isSlow = this.#hasConnected && performance.now() - this.#connectingSince > SLOW_MS;
@@ -106,6 +108,9 @@ class Link {
   /** Whether sshd connects to sockets; null: not known yet. */
   #forwards: boolean | null;
   #bridges = 0;
+  /** When each dial began that has no answer yet. */
+  readonly #waiting = new Set<{ readonly since: number }>();
+  #ready: Promise<Duplex | null>[] = [];
 
   constructor(session: Session, name: string) {
     this.#session = session;
@@ -117,12 +122,23 @@ class Link {
     return this.#bridges >= MOST_BRIDGES;
   }
 
+  /** It may be half open. */
+  get isStuck(): boolean {
+    return [...this.#waiting].some(({ since }) => performance.now() - since > SLOW_MS);
+  }
+
   close(): void {
     void this.#session.close();
   }
 
   /** Null: no service listens. */
   async dial(at: string, signal?: AbortSignal): Promise<Dialled | null> {
+    const mine = { since: performance.now() };
+    this.#waiting.add(mine);
+    return this.#dial(at, signal).finally(() => this.#waiting.delete(mine));
+  }
+
+  async #dial(at: string, signal?: AbortSignal): Promise<Dialled | null> {
     const service = this.#service ?? (await this.#find(signal));
     if (service === null) return null;
     checkVersion(service, at);
@@ -164,13 +180,24 @@ class Link {
   }
 
   async #open(service: ServiceFile): Promise<Duplex | null> {
-    if (this.#forwards !== false) {
-      const socket = (await this.#session.openSocket?.(service.socket).catch(() => null)) ?? null;
-      // The same answer means that sshd does not allow it, or that nothing listens.
-      if (socket !== null) this.#forwards = true;
-      if (socket !== null || this.#forwards === true) return socket;
-    }
-    return this.#bridge(service);
+    if (this.#forwards === false) return this.#bridge(service);
+    // Most commands ask a few times. Connections that are made with the first one save a round trip each.
+    if (this.#forwards === null) this.#ready = Array.from({ length: AT_ONCE }, () => this.#forward(service));
+    if (this.#forwards === null) setTimeout(() => this.#dropReady(), READY_MS).unref();
+    const socket = (await this.#ready.shift()) ?? (await this.#forward(service));
+    // The same answer means that sshd does not allow it, or that nothing listens.
+    if (socket === null) return this.#forwards === true ? null : this.#bridge(service);
+    this.#forwards = true;
+    return socket;
+  }
+
+  /** Later they may belong to a service that has ended. */
+  #dropReady(): void {
+    for (const each of this.#ready.splice(0)) void each.then((socket) => socket?.destroy());
+  }
+
+  async #forward({ socket }: ServiceFile): Promise<Duplex | null> {
+    return (await this.#session.openSocket?.(socket).catch(() => null)) ?? null;
   }
 
   async #bridge({ socket, node }: ServiceFile): Promise<Duplex | null> {

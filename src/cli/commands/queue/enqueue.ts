@@ -39,16 +39,19 @@ async function findFirst(first: string, { ifQueue, ifCommand }: OpenEnqueueInvoc
 
 export async function enqueue(options: EnqueueOptions): Promise<number> {
   const client = await needService(options.server);
-  return enqueueWith(client, await loadQueues(client), options);
+  const ahead = client.door.isHere ? null : await import("./place-elsewhere.js");
+  const [queues, directory] = [loadQueues(client), ahead?.askAhead(client, options) ?? null];
+  return enqueueWith(client, await queues, options, directory);
 }
 
 async function enqueueWith(
   client: ServiceClient,
   queues: readonly QueueInfo[],
   options: EnqueueOptions,
+  directory: Promise<string> | null = null,
 ): Promise<number> {
   const queue = queueNamed(options.queue ?? DEFAULT_QUEUE, queues);
-  const place = await placeOf(client, queue, options);
+  const place = await placeOf(client, queue, options, directory);
   const jobs = await readJobs({ ...options, said: place.said }, queue, place.cwd);
   const { isJson, tees } = options;
   if (tees && jobs.length > MOST_TEED)
@@ -66,10 +69,11 @@ export async function placeOf(
   client: ServiceClient,
   queue: QueueInfo,
   { said, freezes }: Pick<EnqueueOptions, "said" | "freezes">,
+  directory: Promise<string> | null = null,
 ): Promise<JobsPlace> {
   if (client.door.isHere) return { cwd: process.cwd(), said, freezes };
   const { placeElsewhere } = await import("./place-elsewhere.js");
-  return placeElsewhere(client, queue, { said, freezes });
+  return placeElsewhere(client, queue, { said, freezes }, directory);
 }
 
 export function queueNamed(name: string, queues: readonly QueueInfo[]): QueueInfo {

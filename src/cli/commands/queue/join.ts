@@ -62,8 +62,19 @@ export type Joining = Pick<JoinOptions, "name" | "queues" | "capacity"> & { read
 
 /** Null: no service runs there. Throws LostConnection, or UserError for what a repeat cannot change. */
 export async function dial(door: Door, me: Joining, leaving: AbortSignal): Promise<ServedShell | null> {
-  const dialled = await door.dial(AbortSignal.any([leaving, AbortSignal.timeout(DIAL_WITHIN_MS)]));
+  const dialled = await knock(door, leaving);
   return dialled && joinOver(dialled.socket, door, me, leaving);
+}
+
+/** Throws as dial does. */
+async function knock(door: Door, leaving: AbortSignal): Promise<Dialled | null> {
+  const inTime = AbortSignal.timeout(DIAL_WITHIN_MS);
+  try {
+    return await door.dial(AbortSignal.any([leaving, inTime]));
+  } catch (error) {
+    if (!inTime.aborted) throw error;
+    throw new LostConnection(`no answer within ${DIAL_WITHIN_MS / 1000} s`, { cause: error });
+  }
 }
 
 /** Owns the socket. Throws as dial does. */
@@ -100,8 +111,7 @@ export async function dialAgain(door: Door, me: Joining, leaving: AbortSignal): 
   const pending = new Set<Promise<Dialled | null>>();
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     await sleep(pauseMs * (0.5 + Math.random() / 2), null, { signal: leaving });
-    const signal = AbortSignal.any([leaving, AbortSignal.timeout(DIAL_WITHIN_MS)]);
-    const one = orNull(door.dial(signal));
+    const one = orNull(knock(door, leaving));
     pending.add(one);
     one.finally(() => pending.delete(one)).catch(() => {});
     // While the link is away, packets of a connection are lost, and are sent again later and later. A new one is faster.

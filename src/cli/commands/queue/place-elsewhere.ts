@@ -18,11 +18,12 @@ export interface JobsPlace {
 
 type Said = Pick<JobsPlace, "said" | "freezes">;
 
-/** Throws UserError if there is no such directory there. */
+/** `asked`: what was asked ahead. Throws UserError if there is no such directory there. */
 export async function placeElsewhere(
   client: ServiceClient,
   queue: QueueInfo,
   { said, freezes }: Said,
+  asked: Promise<string> | null,
 ): Promise<JobsPlace> {
   const isSent = freezes || said.copyForward !== undefined || queue.machines.length > 0;
   if (isSent) {
@@ -30,8 +31,17 @@ export async function placeElsewhere(
     return { cwd: process.cwd(), said, freezes: true };
   }
   if (said.cwd === undefined && queue.cwd !== null) return { cwd: queue.cwd, said, freezes };
-  const cwd = await directoryThere(client, said.cwd ?? process.cwd());
+  const cwd = await (asked ?? directoryThere(client, said.cwd ?? process.cwd()));
   return { cwd, said: said.cwd === undefined ? said : { ...said, cwd }, freezes };
+}
+
+/** Before the queue is known, to save a round trip. Null: it is not needed. */
+export function askAhead(client: ServiceClient, { said, freezes }: Said): Promise<string> | null {
+  if (freezes || said.copyForward !== undefined) return null;
+  const asked = directoryThere(client, said.cwd ?? process.cwd());
+  // A queue with a directory of its own needs no other.
+  asked.catch(() => {});
+  return asked;
 }
 
 /** A path as typed; `~` and relative ones begin in the home there. Returns it as an absolute path. */
