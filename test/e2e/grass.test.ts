@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { listBelow, waitFor } from "../rig/batch.js";
 import { useGrass } from "../rig/grass.js";
+import { runOnTerminal } from "../rig/terminal.js";
 import { until } from "../rig/until.js";
 
 const grass = useGrass(["python"]);
@@ -173,6 +174,19 @@ describe("the details of commands", () => {
     expect(JSON.parse(await grass.ok("grass show --queue q2 --json")).jobs).toHaveLength(1);
     expect((await grass.type("grass show q3")).stderr).toContain("did you mean q");
     expect(await grass.type("grass show --broker 127.0.0.1:7500")).toMatchObject({ code: 0 });
+    expect((await grass.type("grass show -i")).stderr).toContain("-i needs a terminal");
+    const { work, home, env } = grass;
+    const live = runOnTerminal(["show", "q2", "-i"], {
+      cwd: work.dir,
+      home: home.dir,
+      program: "grass",
+      env,
+    });
+    await live.shows("python x");
+    await grass.ok("grass enqueue q2 python later");
+    await live.shows("python later");
+    live.type("q");
+    expect(await live.ended).toBe(0);
     expect(await grass.ok("grass stop")).toMatch(/^stopped: process \d+; its jobs run on\n$/);
   });
 });

@@ -32,11 +32,11 @@ interface State {
 }
 
 export async function grassShow({ queue, isJson, isLive, server }: GrassShowOptions): Promise<ExitCode> {
-  if (isLive) {
-    const { show } = await import("../queue/show.js");
-    return show({ queue, states: [], limit: null, isLive, isJson: false, server });
-  }
   const client = await needGrass(server);
+  if (isLive) {
+    const { showOn } = await import("../queue/show.js");
+    return showOn(client, { queue, states: [], limit: null, isLive, isJson: false });
+  }
   const state = await load(client, queue, isJson);
   if (isJson) {
     process.stdout.write(`${grassJson(state)}\n`);
