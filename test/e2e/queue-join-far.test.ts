@@ -3,8 +3,8 @@
 import { chmodSync, copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { waitFor } from "../rig/batch.js";
-import { useFarService } from "../rig/far-service.js";
 import type { LiveCommand } from "../rig/command.js";
+import { useFarService } from "../rig/far-service.js";
 import { killAll, pidsWithHome } from "../rig/processes.js";
 import { type Relay, startRelay } from "../rig/relay.js";
 import { until } from "../rig/until.js";
@@ -12,7 +12,12 @@ import { until } from "../rig/until.js";
 const LONG_MS = 60_000;
 
 function said(command: LiveCommand, line: string): Promise<void> {
-  return command.until(() => command.stdout().split("\n").some((each) => each.startsWith(line)));
+  return command.until(() =>
+    command
+      .stdout()
+      .split("\n")
+      .some((each) => each.startsWith(line)),
+  );
 }
 
 /** Jobs run on the computer that joins, whose home is here. */
@@ -89,7 +94,9 @@ describe("over TCP", () => {
       await until("it is here", async () => (await far.job(name)).isHere, LONG_MS);
       const { stdout } = await far.run(["logs", "--out", "--server", far.server, name]);
       expect(stdout).toBe(`${far.home.dir}\n`);
-      const wrong = readFileSync(token, "utf8").trim().replace(/^./, (letter) => (letter === "A" ? "B" : "A"));
+      const wrong = readFileSync(token, "utf8")
+        .trim()
+        .replace(/^./, (letter) => (letter === "A" ? "B" : "A"));
       writeFileSync(token, `${wrong}\n`);
       const refused = await far.run(["join", place, "--token-file", token, "--name", "other"]);
       expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("refuses the token")]);

@@ -34,7 +34,10 @@ async function measure(home: Workspace, box: Workspace, rounds: number): Promise
   const here = { cwd: home.dir, program: "sshoal", home: home.dir, env } as const;
   const note = () =>
     JSON.parse(
-      readFileSync(home.path(`.local/state/sshoal/service@${hostname().replace(/[^\w.-]/g, "_")}.json`), "utf8"),
+      readFileSync(
+        home.path(`.local/state/sshoal/service@${hostname().replace(/[^\w.-]/g, "_")}.json`),
+        "utf8",
+      ),
     );
   const serve = async (port: string) => {
     const { code, stderr } = await runCommand(["serve", "--no-local", "--listen", `127.0.0.1:${port}`], here);
@@ -43,8 +46,20 @@ async function measure(home: Workspace, box: Workspace, rounds: number): Promise
   await serve("0");
   const port = note().listen.split(":").at(-1);
   const relay = await startRelay(Number(port));
-  const words = ["join", `tcp://127.0.0.1:${relay.port}`, "--name", "box", "--token-file", `${note().state}/token`];
-  const joined = spawnCommand(words, { cwd: box.dir, program: "sshoal", home: box.dir, deadlineMs: 3_600_000 });
+  const words = [
+    "join",
+    `tcp://127.0.0.1:${relay.port}`,
+    "--name",
+    "box",
+    "--token-file",
+    `${note().state}/token`,
+  ];
+  const joined = spawnCommand(words, {
+    cwd: box.dir,
+    program: "sshoal",
+    home: box.dir,
+    deadlineMs: 3_600_000,
+  });
   await joined.until(() => joined.stdout().includes("joined: box"));
   await home.write("input", "x\n");
   await runCommand(["enqueue", "--num-cpus", "0.01", "--", "sleep 3600"], here);
@@ -68,7 +83,9 @@ async function measure(home: Workspace, box: Workspace, rounds: number): Promise
     worst = Math.max(worst, ...times);
     const [least = 0, ...others] = times.toSorted((one, other) => one - other);
     const middle = [least, ...others][Math.floor(times.length / 2)] ?? 0;
-    console.log(`${kind}: ${times.map(Math.round).join(" ")} ms; middle ${Math.round(middle)}; load ${loadavg()[0]?.toFixed(1)}`);
+    console.log(
+      `${kind}: ${times.map(Math.round).join(" ")} ms; middle ${Math.round(middle)}; load ${loadavg()[0]?.toFixed(1)}`,
+    );
   }
   await relay.stop();
   return worst <= GOAL_MS ? 0 : 1;
