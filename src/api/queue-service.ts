@@ -110,6 +110,9 @@ export interface WaitingJob {
   readonly room: WhyWaiting | null;
 }
 
+/** What the connection of a machine that dials in is used for, instead of HTTP. */
+export const JOIN_PROTOCOL = "sshoal-join";
+
 /** A machine that has dialled in. */
 export interface JoinAsk {
   readonly name: string;

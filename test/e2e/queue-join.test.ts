@@ -3,6 +3,7 @@
 
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { expect, test } from "vitest";
+import { remoteAccount } from "../rig/account.js";
 import { waitFor } from "../rig/batch.js";
 import { useJoiningMachines } from "../rig/joined-machine.js";
 import { LITTLE, useQueueService } from "../rig/queue-service.js";
@@ -59,11 +60,9 @@ test("a job runs on a machine that has joined, as its account and in its home, a
   const job = await service.untilState(word, "failed");
   expect(job).toMatchObject({ machine: "box", outcome: { kind: "exited", code: 3 } });
   await until("it is here", async () => (await service.job(word)).isHere);
-  const uid = (await box.home.read(".local/state/sshoal/../../../uid").catch(() => "")) || undefined;
   const [input, account = ""] = (await outputOf(word)).split("\n");
   expect(input).toBe("frozen");
-  expect(account.split(" ")[0]).toBe(box.home.dir);
-  expect(uid).toBeUndefined();
+  expect(account).toBe(`${box.home.dir} ${remoteAccount().uid}`);
   expect(readFileSync(`${job.results}/result`, "utf8")).toBe("new\n");
   const { capacity } = (await phaseOf("box")) ?? {};
   expect(capacity).toMatchObject({ cpus: { total: expect.any(Number) } });
@@ -220,6 +219,26 @@ test("a machine is removed from its queue: its running job ends first, and then 
   const { code, stderr } = await box.command.ended;
   expect([code, stderr]).toEqual([2, expect.stringContaining("the machine box was removed from its queues")]);
   expect(await phaseOf("box")).toBeUndefined();
+});
+
+test("--install writes a unit with the words that were typed, and --json prints changes for programs", async () => {
+  await serve();
+  const machine = await newMachine();
+  const installed = await machine.join("ada@lab", "--queue", "train", "--name", "box", "--install").ended;
+  expect([installed.code, installed.stdout]).toEqual([
+    0,
+    expect.stringContaining("enable --now sshoal-join"),
+  ]);
+  const unit = await machine.home.read(".config/systemd/user/sshoal-join.service");
+  expect(unit).toContain('"join" "ada@lab" "--name" "box" "--queue" "train"');
+  expect(unit).toContain("KillMode=process\n");
+  const command = machine.join("--json", "--name", "box");
+  await command.until(() => command.stdout().includes("\n"));
+  expect(JSON.parse(command.stdout())).toMatchObject({
+    kind: "join-joined",
+    machine: "box",
+    queues: ["default"],
+  });
 });
 
 test("an unknown queue, a service that does not run and another version are refused with what to type", async () => {

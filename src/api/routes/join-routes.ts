@@ -2,7 +2,7 @@
 
 import { UserError } from "../../errors.js";
 import type { Capacities } from "../../model/queue.js";
-import type { JoinAsk, QueueService } from "../queue-service.js";
+import { JOIN_PROTOCOL, type JoinAsk, type QueueService } from "../queue-service.js";
 import { type Place, type Read, refuse } from "../readers/fields.js";
 import { queueName } from "../readers/job-readers.js";
 import type { Query } from "../readers/query-readers.js";
@@ -11,7 +11,6 @@ import { Refusal } from "../refusal.js";
 import { orStatus, type Route } from "../route.js";
 import { refusedFor, withStatus } from "./known-queue.js";
 
-export const JOIN_PROTOCOL = "sshoal-join";
 const MOST_KEY_BYTES = 1024;
 
 export const JOIN_ROUTES: readonly Route[] = [

@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import path from "node:path";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import { JOIN_PROTOCOL } from "../../../api/queue-service.js";
 import { ExitCode, UserError } from "../../../errors.js";
 import { VERSION } from "../../../model/version.js";
 import { jsonLine } from "../../../report/lines/json-lines.js";
@@ -93,7 +94,7 @@ async function joinOver(socket: Duplex, door: Door, me: Joining, leaving: AbortS
       version: VERSION,
       ...(me.capacity !== null && { capacity: JSON.stringify(me.capacity) }),
     });
-    const asked = { headers: door.headers, path: `/v1/join?${query}`, protocol: "sshoal-join" };
+    const asked = { headers: door.headers, path: `/v1/join?${query}`, protocol: JOIN_PROTOCOL };
     const answer = await dialIn(socket, asked);
     const clientKey = Buffer.from(answer.get("sshoal-key") ?? "", "base64");
     return await serveShell({ stream: socket, hostKey, clientKey, shell: joinedShell() }, signal);
