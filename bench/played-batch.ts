@@ -135,7 +135,7 @@ function startMeter() {
     },
     note(decision: Decision): void {
       if ("jobs" in decision) counts.decisions += decision.jobs.length;
-      if ("keys" in decision) counts.decisions += decision.keys.length;
+      if ("attempts" in decision) counts.decisions += decision.attempts.length;
     },
     noteTurn(events: number): void {
       counts.turns++;

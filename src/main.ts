@@ -215,7 +215,7 @@ async function perform(invocation: Invocation, program: Program): Promise<number
     }
     case "mcp": {
       const { mcp } = await import("./cli/commands/mcp.js");
-      return mcp();
+      return mcp(invocation.options);
     }
     case "answered":
       return ExitCode.Success;

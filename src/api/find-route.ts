@@ -40,7 +40,15 @@ function matchPath(pattern: string, path: string): Readonly<Record<string, strin
     if (!/^[A-Z]+$/.test(part)) {
       if (part !== word) return null;
     } else if (word === "") return null;
-    else named.push([part, word]);
+    else named.push([part, decoded(word)]);
   }
   return Object.fromEntries(named);
+}
+
+function decoded(word: string): string {
+  try {
+    return decodeURIComponent(word);
+  } catch {
+    return word;
+  }
 }

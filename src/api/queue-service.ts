@@ -1,5 +1,5 @@
-// What the service can do, for its API. Every call that changes something resolves when the change is safe on the disk.
-// Each throws UserError if the user can fix it.
+// What the API acts on: the queue service, or a followed batch as one queue. Every call that changes something resolves when
+// the change is safe on the disk. Each throws UserError if the user can fix it.
 
 import type { Duplex } from "node:stream";
 import type { JobId } from "../model/job.js";
@@ -74,6 +74,8 @@ export interface Health {
   readonly database: string;
   /** Why no jobs are accepted now, such as a full disk; null: they are. */
   readonly refuses: string | null;
+  /** The followed batch that answers; absent: it is the queue service. */
+  readonly batch?: string;
 }
 
 export interface QueueInfo extends Queue {

@@ -16,11 +16,14 @@ export interface ErrorBody {
   readonly error: { readonly message: string; readonly hint: string | null; readonly exitCode: number };
 }
 
+const WHERE_BUGS_ARE =
+  "see service.log in the state directory of the service, or the output of the command that follows the batch";
+
 export function describeRefusal(error: unknown): { readonly status: number; readonly body: ErrorBody } {
   if (!(error instanceof UserError))
     return {
       status: 500,
-      body: bodyOf("the service has a bug", "see service.log in its state directory", ExitCode.Bug),
+      body: bodyOf("sshoal has a bug here", WHERE_BUGS_ARE, ExitCode.Bug),
     };
   const status = error instanceof Refusal ? error.status : 400;
   return { status, body: bodyOf(error.message, error.hint ?? null, error.exitCode) };

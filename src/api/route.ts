@@ -36,7 +36,8 @@ export interface Call {
   readonly lastEventId: string | undefined;
   /** Comes when the connection is lost or the API ends. */
   readonly signal: AbortSignal;
-  readonly shutDown: () => void;
+  /** Null: it ends by itself. */
+  readonly shutDown: (() => void) | null;
   /** The protocol that the connection is to be used for; absent: HTTP. */
   readonly upgrade?: string;
 }

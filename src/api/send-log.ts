@@ -42,9 +42,12 @@ export async function sendLog(response: ServerResponse, asked: AskedLog): Promis
   }
 }
 
+/** No more of its output comes. A job that has ended may have printed more than was fetched before. */
 function isOver(service: QueueService, queue: string, id: JobId): boolean {
   const [job] = service.jobs({ queue, ids: [id] });
-  return job === undefined || (job.state !== "waiting" && job.state !== "running");
+  if (job === undefined) return true;
+  if (job.state === "waiting" || job.state === "running") return false;
+  return job.isHere || job.outcome === null || job.reason !== null;
 }
 
 /** Until the end that the file has now. Returns that offset. */

@@ -83,7 +83,7 @@ function checkName(name: string, results: Results): string {
 export function exitCodeOfOne(ending: Ending): number {
   // An earlier command may have had the same name.
   const jobs = ending.kind === "finished" ? [...ending.state.jobs.values()] : [];
-  const tracked = jobs.find(({ isGone }) => !isGone);
+  const tracked = jobs.find(({ traits }) => !traits.isGone);
   const outcome = tracked === undefined ? undefined : outcomeAtHome(tracked);
   return (outcome ? codeOf(outcome) : null) ?? exitCodeOf(ending);
 }

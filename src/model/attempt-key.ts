@@ -13,6 +13,7 @@ const USUAL_RANK = USUAL_PRIORITY * 10 ** ORDER_DIGITS;
  * priority, because a small integer uses no memory of its own.
  */
 export function rankOf({ id, priority = USUAL_PRIORITY, order = id }: Job): number {
+  if (priority === USUAL_PRIORITY) return order;
   return (priority - USUAL_PRIORITY) * 10 ** ORDER_DIGITS + order;
 }
 

@@ -54,6 +54,8 @@ export interface Course {
   readonly startedAt: number | null;
   /** The cards that it got. Absent: none, or an older slot, whose cards do not change. */
   readonly gpus?: readonly string[];
+  /** The instances of named resources that it got. Absent: none. */
+  readonly resources?: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface Ending extends Course {

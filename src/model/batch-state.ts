@@ -32,22 +32,36 @@ export interface TrackedJob {
   earlier: readonly Attempt[];
   /** The number of the last attempt. */
   lastNumber: number;
+  traits: Traits;
+}
+
+/** What few jobs have. All other jobs share one object, because a batch can have very many: it is replaced, not changed. */
+export interface Traits {
   /** How often it was retried. */
-  retries: number;
+  readonly retries: number;
   /** The machine of its last failed attempt, or one that had no room for it. Another machine is preferred. */
-  avoids: string | null;
+  readonly avoids: string | null;
   /** Its command is no longer the one that was started. */
-  isReplaced: boolean;
+  readonly isReplaced: boolean;
   /** Its command is no longer in the batch file: it never begins, but is followed to its end if it has begun. */
-  isGone: boolean;
+  readonly isGone: boolean;
   /**
    * The entry of job_results/ with its last collected files, for the next attempt; null if there is none or the job
    * succeeded.
    */
-  copy: string | null;
+  readonly copy: string | null;
   /** A gone job that must be taken back from its machine before this job may start. */
-  after: JobId | null;
+  readonly after: JobId | null;
 }
+
+export const USUAL_TRAITS: Traits = {
+  retries: 0,
+  avoids: null,
+  isReplaced: false,
+  isGone: false,
+  copy: null,
+  after: null,
+};
 
 export type Fate =
   | { readonly kind: "waiting" }
@@ -113,8 +127,8 @@ export interface MachineState {
   /** The same attempts by stage. Only plan/fold/attempt-lists.ts changes them. */
   readonly current: Record<CurrentStage, Set<Attempt>>;
   readonly overtaken: Record<OvertakenStage, Set<Attempt>>;
-  /** Collected attempts that are still on the machine, by key. */
-  readonly toFree: Map<string, Attempt>;
+  /** Collected attempts that are still on the machine. */
+  readonly toFree: Set<Attempt>;
   /** Collected attempts whose directories stay on the machine until their jobs succeed, by key. */
   readonly kept: Map<string, Attempt>;
   /** Collected attempts of which some paths are missing, by key. The machine is not cleaned while there are any. */
@@ -171,7 +185,7 @@ export function newMachine(name: string, order: number, spoolFormat = SPOOL_FORM
     attempts: new Map(),
     current: { assigned: a, sent: s, queued: q, running: r, ended: e },
     overtaken: { queued: newSet(), running: newSet(), ended: newSet() },
-    toFree: new Map(),
+    toFree: newSet(),
     kept: new Map(),
     rests: new Map(),
     restsToTry: new Set(),

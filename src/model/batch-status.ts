@@ -89,6 +89,8 @@ export type AnyBatch =
       /** How many results are still on machines. */
       readonly toCollect: number;
       readonly follower: BatchStatus["follower"];
+      /** The socket on which that client answers the HTTP API; null: it has none, or is on another computer. */
+      readonly apiSocket: string | null;
       /** The last that is known to have happened. */
       readonly lastAt: number;
       /** When all this was true: in the past if a machine could not be asked. */

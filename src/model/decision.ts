@@ -1,5 +1,6 @@
 // What the client does next: one verb on one machine.
 
+import type { Attempt } from "./attempt.js";
 import type { JobId } from "./job.js";
 import type { Incomplete } from "./job-event.js";
 
@@ -19,7 +20,7 @@ type Verb =
   | { readonly kind: "collect"; readonly jobs: readonly JobId[] }
   /** Requests the missing parts of collected results again. */
   | { readonly kind: "collect-rest"; readonly rests: readonly Rest[] }
-  | { readonly kind: "free"; readonly keys: readonly string[] }
+  | { readonly kind: "free"; readonly attempts: readonly Attempt[] }
   /** Moves the results of these jobs aside, to run the jobs again. */
   | { readonly kind: "retry"; readonly jobs: readonly JobId[] }
   | { readonly kind: "take-back"; readonly jobs: readonly JobId[] }

@@ -42,7 +42,7 @@ export function rebalance(state: RunState, now: number): Decision[] {
 /** A job that already left a full machine stays, so that it does not move between two full ones for ever. */
 function canMove(state: RunState, machine: MachineState, id: JobId): boolean {
   if (isAtHome(state, machine, id)) return false;
-  return !machine.isFull || state.jobs.get(id)?.avoids === null;
+  return !machine.isFull || state.jobs.get(id)?.traits.avoids === null;
 }
 
 /** How many jobs the machine has beyond its share, which is at least one per slot. A full machine keeps none for its idle slots. */

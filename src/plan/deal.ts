@@ -52,7 +52,7 @@ function dealOut(state: RunState, most: number): Map<MachineState, TrackedJob[]>
     if (++count > most) break;
     const machine = isHomeFree
       ? ready.takeSeatOf(home)
-      : (seatWhereMoreIsFree(state, id, isBarred) ?? ready.takeSeat(tracked.avoids, isBarred));
+      : (seatWhereMoreIsFree(state, id, isBarred) ?? ready.takeSeat(tracked.traits.avoids, isBarred));
     if (machine === null) continue;
     const hand = hands.get(machine);
     if (hand) hand.push(tracked);
@@ -75,7 +75,7 @@ function seatWhereMoreIsFree(
 }
 
 /** True while an earlier version of the job's line waits on a machine, where it could still begin. */
-function isHeld({ jobs, machines }: RunState, { after }: TrackedJob): boolean {
+function isHeld({ jobs, machines }: RunState, { traits: { after } }: TrackedJob): boolean {
   const earlier = after === null ? undefined : jobs.get(after);
   if (earlier?.fate.kind !== "dropped") return false;
   return attemptsOf(earlier).some((attempt) => {

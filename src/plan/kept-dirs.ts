@@ -12,7 +12,7 @@ export function keepsDir({ keepsDirs }: RunState, { job }: TrackedJob): boolean 
 
 /** True if the directory of an attempt with this outcome stays. */
 export function isToKeep(state: RunState, tracked: TrackedJob, outcome: Outcome): boolean {
-  if (!keepsDir(state, tracked) || tracked.isGone || succeeded(outcome)) return false;
+  if (!keepsDir(state, tracked) || tracked.traits.isGone || succeeded(outcome)) return false;
   const atHome = outcomeAtHome(tracked);
   return !atHome || !succeeded(atHome);
 }

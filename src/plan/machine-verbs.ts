@@ -113,6 +113,7 @@ function withTreeOfFirst({ jobs }: RunState, ids: readonly JobId[]): JobId[] {
 function takeBack(state: RunState, machine: MachineState): Step {
   const isHandingOver = machine.busy.has("hand-over");
   if (isHandingOver && !startsNothing(state)) return null;
+  if (keepsAll(state, machine)) return null;
   const overtaken = isHandingOver ? [] : [machine.overtaken.queued];
   // These jobs may not have arrived, and must not be sent again.
   const { sent } = machine.current;
@@ -121,6 +122,12 @@ function takeBack(state: RunState, machine: MachineState): Step {
     ...toReturn(state, machine),
     ...idsOf([...overtaken, ...doubted]),
   ]);
+}
+
+/** True of nearly all machines: there is nothing to look for. */
+function keepsAll(state: RunState, machine: MachineState): boolean {
+  if (startsNothing(state) || state.stopping.size > 0) return false;
+  return machine.isOpen && machine.overtaken.queued.size === 0 && !isOlder(machine);
 }
 
 function isOlder({ spoolFormat }: MachineState): boolean {
@@ -170,7 +177,7 @@ function free(state: RunState, machine: MachineState, { now, isQuiet }: Moment):
   // The last attempts are removed together with the spool. Other machines may be about to end, too.
   if (isThrough(state, machine, isQuiet) && isToClean(state, machine)) return null;
   if (!isQuiet && isLingering(machine) && !isRested(collectedAt, now)) return null;
-  return { kind: "free", machine: name, keys: firstOf(toFree.keys(), COLLECT_AT_ONCE) };
+  return { kind: "free", machine: name, attempts: firstOf(toFree, COLLECT_AT_ONCE) };
 }
 
 /** Does not call `pick` while such a verb is in progress. */

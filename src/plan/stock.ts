@@ -6,53 +6,72 @@ import { Gathering, isWorthATrip } from "./gathering.js";
 import { countWaiting } from "./holdings.js";
 import { LoadHeap } from "./load-heap.js";
 
+/** Each question is one bit of the answers of a machine. */
 const QUESTIONS = {
   /** May get jobs and has room for them. */
-  takers: canTakeJobs,
+  takers: 1 << 0,
   /** A taker with idle slots and no job left to begin. */
-  dry: (machine, waiting) =>
-    waiting === 0 &&
-    canTakeJobs(machine) &&
-    machine.current.running.size < machine.slots &&
-    !machine.busy.has("hand-over"),
+  dry: 1 << 1,
   /** A taker with waiting jobs that could be taken back. */
-  movable: (machine, waiting) => waiting > 0 && canTakeJobs(machine) && isSettled(machine),
+  movable: 1 << 2,
   /** Waiting jobs are being taken back from it. */
-  relieved: ({ busy }) => busy.has("take-back"),
+  relieved: 1 << 3,
   /** Has waiting jobs. */
-  queueing: (_, waiting) => waiting > 0,
+  queueing: 1 << 4,
   /** Has not answered yet. */
-  unheard: ({ phase }) => phase === "new" || phase === "connecting",
+  unheard: 1 << 5,
   /** Jobs are on the way to the machine or from it. Does not include jobs of a machine that was given up. */
-  holding: (machine, waiting) =>
-    machine.toRetry.size > 0 ||
-    (!machine.isGivenUp && machine.phase !== "failed" && (waiting > 0 || hasBegunJobs(machine))),
+  holding: 1 << 6,
   /** May need a step that concerns only this machine. */
-  due: (machine) => {
-    const { phase, busy, current, overtaken, toRetry } = machine;
-    if (toRetry.size > 0 || phase === "new" || phase === "lost") return true;
-    if (phase !== "ready") return false;
-    if (machine.restsToTry.size > 0 && !busy.has("collect-rest")) return true;
-    if (!machine.isOpen || (hasResults(machine) && isWorthATrip(machine))) return true;
-    if (busy.has("hand-over")) return false;
-    if (current.assigned.size + current.sent.size > 0) return true;
-    if (overtaken.queued.size > 0 && !busy.has("take-back")) return true;
-    return hasFilesToFree(machine) && !isLingering(machine);
-  },
+  due: 1 << 7,
   /** Open, but has no jobs. It is released when the batch's last job is collected. */
-  idle: (machine, waiting) =>
-    waiting === 0 &&
-    machine.phase === "ready" &&
-    machine.isOpen &&
-    isEmpty(machine) &&
-    machine.toRetry.size + machine.busy.size === 0,
-} satisfies Record<string, Ask>;
-
-/** `waiting`: how many jobs wait on the machine. */
-type Ask = (machine: MachineState, waiting: number) => boolean;
+  idle: 1 << 8,
+};
 
 type Question = keyof typeof QUESTIONS;
-const ALL = Object.entries(QUESTIONS) as [Question, Ask][];
+const ALL = Object.entries(QUESTIONS) as [Question, number][];
+
+function answersOf(machine: MachineState): number {
+  const waiting = countWaiting(machine);
+  const isTaker = canTakeJobs(machine);
+  return (
+    (isTaker ? QUESTIONS.takers : 0) |
+    (isTaker && waiting === 0 && hasIdleSlots(machine) ? QUESTIONS.dry : 0) |
+    (isTaker && waiting > 0 && isSettled(machine) ? QUESTIONS.movable : 0) |
+    (machine.busy.has("take-back") ? QUESTIONS.relieved : 0) |
+    (waiting > 0 ? QUESTIONS.queueing : 0) |
+    (machine.phase === "new" || machine.phase === "connecting" ? QUESTIONS.unheard : 0) |
+    (isHolding(machine, waiting) ? QUESTIONS.holding : 0) |
+    (isDue(machine) ? QUESTIONS.due : 0) |
+    (waiting === 0 && isIdle(machine) ? QUESTIONS.idle : 0)
+  );
+}
+
+function hasIdleSlots({ current, slots, busy }: MachineState): boolean {
+  return current.running.size < slots && !busy.has("hand-over");
+}
+
+function isHolding(machine: MachineState, waiting: number): boolean {
+  if (machine.toRetry.size > 0) return true;
+  return !machine.isGivenUp && machine.phase !== "failed" && (waiting > 0 || hasBegunJobs(machine));
+}
+
+function isDue(machine: MachineState): boolean {
+  const { phase, busy, current, overtaken, toRetry } = machine;
+  if (toRetry.size > 0 || phase === "new" || phase === "lost") return true;
+  if (phase !== "ready") return false;
+  if (machine.restsToTry.size > 0 && !busy.has("collect-rest")) return true;
+  if (!machine.isOpen || (hasResults(machine) && isWorthATrip(machine))) return true;
+  if (busy.has("hand-over")) return false;
+  if (current.assigned.size + current.sent.size > 0) return true;
+  if (overtaken.queued.size > 0 && !busy.has("take-back")) return true;
+  return hasFilesToFree(machine) && !isLingering(machine);
+}
+
+function isIdle(machine: MachineState): boolean {
+  if (machine.phase !== "ready" || !machine.isOpen || !isEmpty(machine)) return false;
+  return machine.toRetry.size + machine.busy.size === 0;
+}
 
 export interface Stock extends Readonly<Record<Question, Set<MachineState>>> {
   /** Machines that changed since stock was last taken. */
@@ -65,8 +84,8 @@ export interface Stock extends Readonly<Record<Question, Set<MachineState>>> {
   readonly ready: LoadHeap;
   /** The load of all takers together. */
   readonly total: Load;
-  /** The answers for each machine when stock was last taken. */
-  readonly noted: Map<MachineState, Noted>;
+  /** What was true of each machine when stock was last taken, by the order of the machines. */
+  readonly noted: Noted[];
 }
 
 interface Load {
@@ -75,8 +94,7 @@ interface Load {
 }
 
 interface Noted extends Load {
-  /** The answers to all questions, in their order. */
-  readonly answers: boolean[];
+  answers: number;
 }
 
 export function newStock(machines: Iterable<MachineState>): Stock {
@@ -95,7 +113,7 @@ export function newStock(machines: Iterable<MachineState>): Stock {
     gathering: new Gathering(),
     ready: new LoadHeap(),
     total: { jobs: 0, slots: 0 },
-    noted: new Map(),
+    noted: [],
   };
 }
 
@@ -115,23 +133,23 @@ export function takeStock(stock: Stock, now: number): void {
 }
 
 function notedOf({ noted }: Stock, machine: MachineState): Noted {
-  const known = noted.get(machine);
+  const known = noted[machine.order];
   if (known !== undefined) return known;
-  const added = { jobs: 0, slots: 0, answers: ALL.map(() => false) };
-  noted.set(machine, added);
+  const added = { jobs: 0, slots: 0, answers: 0 };
+  noted[machine.order] = added;
   return added;
 }
 
-/** Most answers stay the same. */
-function answerAll(stock: Stock, machine: MachineState, { answers }: Noted): void {
-  const waiting = countWaiting(machine);
-  for (let index = 0; index < ALL.length; index++) {
-    const [question, isTrueOf] = ALL[index] as (typeof ALL)[number];
-    const answer = isTrueOf(machine, waiting);
-    if (answer === answers[index]) continue;
-    answers[index] = answer;
-    if (answer) stock[question].add(machine);
-    else stock[question].delete(machine);
+function answerAll(stock: Stock, machine: MachineState, noted: Noted): void {
+  const answers = answersOf(machine);
+  const changed = answers ^ noted.answers;
+  // Most events change no answer.
+  if (changed === 0) return;
+  noted.answers = answers;
+  for (const [question, bit] of ALL) {
+    if ((changed & bit) === 0) continue;
+    if ((answers & bit) === 0) stock[question].delete(machine);
+    else stock[question].add(machine);
   }
 }
 

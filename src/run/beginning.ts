@@ -8,7 +8,8 @@ import type { ScriptEdit } from "../model/script-edit.js";
 import { editOf, matchGiven } from "../plan/edit/compare-script.js";
 import { applyEdit, forgetGone, setJob } from "../plan/fold/edit-events.js";
 import { addJob, initialState } from "../plan/fold/initial-state.js";
-import { forgetJobs, olderFormats, type Past, readPast, replay } from "../plan/fold/replay.js";
+import { olderFormats, type Past, readPast } from "../plan/fold/read-past.js";
+import { forgetJobs, replay } from "../plan/fold/replay.js";
 import { sortWaiting } from "../plan/halt.js";
 import type { RunState } from "../plan/run-state.js";
 import { Feed } from "./feed.js";
@@ -46,7 +47,7 @@ export interface Beginning {
 export function beginRun(order: BatchOrder): Beginning {
   const { results, stem } = order;
   const { privateDir } = results;
-  const lock = order.lock ?? new RunLock(null);
+  const lock = order.lock ?? new RunLock({});
   writingTo(privateDir, () => lock.take(path.join(privateDir, `${stem}.lock`)));
   const recordPath = path.join(privateDir, `${stem}.jsonl`);
   const events = loadRecord(recordPath);
@@ -141,7 +142,7 @@ function settleJobs(
     .map((job) => ({ ...job, name: names.get(job.id) ?? job.name }));
   const isToForget = ({ id }: Job) => {
     const tracked = state.jobs.get(id);
-    return !tracked?.isGone && !(staysOpen && (tracked?.lastNumber ?? 0) > 0);
+    return !tracked?.traits.isGone && !(staysOpen && (tracked?.lastNumber ?? 0) > 0);
   };
   forgetJobs(
     state,

@@ -6,7 +6,7 @@ import type { AskedDependency } from "../model/dependency.js";
 import type { Job, JobId, Outcome } from "../model/job.js";
 import { Arrivals } from "../plan/arrivals.js";
 import { arrivedDependencies } from "../plan/arrived-dependencies.js";
-import type { Past } from "../plan/fold/replay.js";
+import type { Past } from "../plan/fold/read-past.js";
 import type { RunState } from "../plan/run-state.js";
 import type { Results } from "./home/results.js";
 import { isToRerun, type Rerun } from "./rerun.js";

@@ -57,10 +57,11 @@ export function openRun(loop: Loop, opening: Opening): void {
     ...(spool && { spool }),
     ...(resources && { resources }),
   }));
+  const hasResults = listResults(order.results);
+  if (order.staysOpen) clearTurns(loop, opening, hasResults);
   const about = { sshoal: VERSION, spoolFormat: SPOOL_FORMAT, batch, script, jobs, machines, settings };
   if (edit === null) loop.emit({ kind: "run-started", ...about });
   else startEdited(loop, { ...about, edit }, opening);
-  const hasResults = listResults(order.results);
   for (const job of jobs) tellCollected(loop, job, opening, hasResults);
   loop.settle();
   tryRests(state);
@@ -70,6 +71,26 @@ export function openRun(loop: Loop, opening: Opening): void {
   for (const job of asked) openJob(loop, job, opening, { hasResults, toRetry });
   loop.settle();
   tellResumed(loop, state);
+}
+
+/**
+ * The last client was killed before it gave these jobs to the run: what is there of them is not of this turn. Done before the
+ * record has the new turn, or else a client that is killed in between leaves old results as those of the new turn.
+ */
+function clearTurns(
+  loop: Loop,
+  { order: { results }, begun: { state, past, given } }: Opening,
+  hasResults: (name: string) => boolean,
+): void {
+  for (const job of given) {
+    const before = past?.jobs.get(job.id);
+    const tracked = state.jobs.get(job.id);
+    if (tracked === undefined || isSameTurn(before, job)) continue;
+    if (!isOver(standingOf(tracked), hasResults(job.name))) continue;
+    if (before === undefined) results.moveAside(job.name);
+    else reopenJob(results, job, loop.emit);
+  }
+  loop.settle();
 }
 
 /** The record has the edit before anything is moved or handed over. */
@@ -114,7 +135,9 @@ function resumeStopped(
   const isOpen = ({ id }: Job) => {
     const tracked = state.jobs.get(id);
     return (
-      tracked !== undefined && !tracked.isGone && (tracked.fate.kind === "stopped" || isStoppable(tracked))
+      tracked !== undefined &&
+      !tracked.traits.isGone &&
+      (tracked.fate.kind === "stopped" || isStoppable(tracked))
     );
   };
   const wanted = jobs.filter((job) => state.stopping.has(job.id) && isOpen(job));
@@ -142,10 +165,10 @@ function openJob(
   const { id, line, name, command } = given;
   const tracked = state.jobs.get(id);
   const hasResults = gathered.hasResults(name);
-  if (tracked === undefined || tracked.isGone) return;
+  if (tracked === undefined || tracked.traits.isGone) return;
   const job = standingOf(tracked);
   const reopen = () => reopenJob(results, { id, name }, loop.emit);
-  // The last client was killed before it gave the job to the run: what it left there is not of this turn.
+  // Of an earlier turn, and only now known to be here.
   if (staysOpen && isOver(job, hasResults) && !isSameTurn(past?.jobs.get(id), given)) return reopen();
   // The user deleted the results, which means that the job is to run again.
   if (job.kind === "collected" && !hasResults) return reopen();

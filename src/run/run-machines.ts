@@ -1,7 +1,7 @@
 // The machines of a run: the named ones, and those of the record that still have something of the batch.
 
 import { type Capacity, type MachineSpec, olderName, type Slot } from "../model/machine.js";
-import type { Past, RecordedMachine } from "../plan/fold/replay.js";
+import type { Past, RecordedMachine } from "../plan/fold/read-past.js";
 import { type Place, placeOf } from "../remote/engine/layout.js";
 
 export interface RunMachine {

@@ -24,7 +24,6 @@ type Answer = Acted["jobs"][number];
 export async function actOnJobs(asked: Act, actor: Actor): Promise<Acted> {
   const { queue, ids } = asked;
   if (asked.verb === "stop") return { jobs: await stopJobs(queue, ids, actor) };
-  const handed = new Set(ids.filter((id) => isHanded(id, actor.runner)));
   const jobs = await actor.ledger.write((tell) =>
     ids.map((id): Answer => {
       const job = actor.db.jobs.find(queue, id);
@@ -55,7 +54,8 @@ export async function actOnJobs(asked: Act, actor: Actor): Promise<Acted> {
     }),
   );
   // Machines have them: they must come back to begin later, or not at all.
-  if ((asked.verb === "hold" || asked.verb === "priority") && handed.size > 0) await actor.runner.recall();
+  const changesStart = asked.verb === "hold" || asked.verb === "priority";
+  if (changesStart && ids.some((id) => isHanded(id, actor.runner))) await actor.runner.recall();
   return { jobs };
 }
 
@@ -104,15 +104,26 @@ async function stopJobs(queue: string, ids: readonly JobId[], actor: Actor): Pro
   const waiting = ids.filter((id) => !isGiven.has(id));
   const answers = await ledger.write((tell) => waiting.map((id) => stopWaiting(queue, id, db, tell)));
   const ends = given.map(async (id): Promise<Answer> => {
-    const ended = actor.awaitEnd(id);
-    await inTime(ended);
+    const isOverNow = isOver(db.jobs.find(queue, id)?.state ?? "stopped");
+    if (!isOverNow) await endOf(id, actor);
     const state = db.jobs.find(queue, id)?.state ?? "removed";
     if (state === "removed" || isOver(state)) return { id, state };
     return { id, state, refused: "it is being stopped, and its machine has not answered yet" };
   });
-  for (const generation of runner.generations) generation.stop(given);
+  // Also those that were given meanwhile.
+  for (const generation of runner.generations) generation.stop(ids);
   const all = new Map([...answers, ...(await Promise.all(ends))].map((each) => [each.id, each]));
   return ids.flatMap((id) => all.get(id) ?? []);
+}
+
+/** Also of a job whose machine is gone: after a while it counts as stopped. */
+async function endOf(id: JobId, { awaitEnd, runner }: Actor): Promise<void> {
+  const ended = awaitEnd(id);
+  await inTime(ended);
+  const generation = runner.generationOf(id);
+  if (generation === null) return;
+  generation.giveUp(id);
+  if (!generation.has(id)) await inTime(ended);
 }
 
 function stopWaiting(

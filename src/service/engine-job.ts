@@ -2,15 +2,8 @@
 
 import { type Job, kindOf, type Requirement } from "../model/job.js";
 import type { Queue, QueueJob } from "../model/queue.js";
+import { enginePriority } from "../model/queue-priority.js";
 import { pinned, pooledNeed, usualNeed } from "../plan/queue/queue-need.js";
-
-/** In the engine a smaller number starts earlier. */
-const USUAL_PRIORITY = 500;
-
-/** As a user gave it. */
-export function queuePriority({ priority = USUAL_PRIORITY }: Pick<Job, "priority">): number {
-  return USUAL_PRIORITY - priority;
-}
 
 export interface MachineFacts {
   /** Machines of the queue have real cards. */
@@ -42,7 +35,7 @@ export function engineJob(job: QueueJob, queue: Queue, facts: MachineFacts): Job
     command: job.command,
     // The need of the batch, for which a machine gets no file per job.
     ...(!isUsual && { requirement }),
-    priority: USUAL_PRIORITY - job.priority,
+    priority: enginePriority(job.priority),
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
     ...(maxOutput !== undefined && { maxOutput }),
     ...(limitsMemory !== undefined && { limitsMemory }),

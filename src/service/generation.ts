@@ -8,11 +8,11 @@ import type { RunEvent } from "../model/event.js";
 import type { Footprint } from "../model/footprint.js";
 import type { Job, JobId, Outcome } from "../model/job.js";
 import type { QueueJob } from "../model/queue.js";
+import { queuePriority } from "../model/queue-priority.js";
 import { type Ahead, isBefore } from "../plan/queue/choose-next.js";
 import type { RunState } from "../plan/run-state.js";
 import { type BatchRun, startRun } from "../run/batch-run.js";
 import type { BatchOrder } from "../run/order.js";
-import { queuePriority } from "./engine-job.js";
 
 export type JobFact = { readonly job: JobId } & (
   | {
@@ -73,6 +73,7 @@ export class Generation {
   #given = 0;
   #isWindingDown = false;
   #isComplete = false;
+  #wasAsked = false;
 
   constructor({ number, jobs, order, onFact, onEvent }: GenerationParts) {
     this.number = number;
@@ -115,6 +116,13 @@ export class Generation {
   /** It gets no more jobs. */
   get isClosing(): boolean {
     return this.#isWindingDown || this.#isComplete;
+  }
+
+  /** Why it ended although no user and no lack of jobs asked for it; null: it was asked, or has not ended. */
+  get whyEnded(): string | null {
+    if (this.#wasAsked || !this.#isComplete) return null;
+    const machines = [...this.state.machines.values()].map(({ name, phase }) => `${name} is ${phase}`);
+    return `the queue left its machines, and begins anew: ${machines.join(", ")}`;
   }
 
   has(id: JobId): boolean {
@@ -186,6 +194,7 @@ export class Generation {
   /** Resolves at its end; rejects if the engine has a bug, or with Left. */
   async finish(): Promise<void> {
     await this.#run.finish();
+    this.#wasAsked = this.isClosing;
     // A job that comes back now must not be given to it again.
     this.#isComplete = true;
     for (const [id, { hasBegun }] of [...this.#open]) {
@@ -214,6 +223,16 @@ export class Generation {
   stop(ids: readonly JobId[]): void {
     const jobs = ids.filter((id) => this.has(id));
     if (jobs.length > 0) this.#run.emit({ kind: "jobs-stopping", jobs });
+  }
+
+  /** A user has stopped it, and its machine does not answer: it counts as stopped, and is ended there once the machine is back. */
+  giveUp(id: JobId): void {
+    const tracked = this.state.jobs.get(id);
+    const machine = tracked && lastAttempt(tracked)?.machine;
+    if (!this.has(id) || machine === undefined) return;
+    if (this.state.machines.get(machine)?.phase === "ready") return;
+    const problem = `${machine} cannot be reached: it may still run there`;
+    this.#end(id, { ...stoppedFact(id), machine, problem });
   }
 
   setDraining(machine: string, isDraining: boolean): Promise<void> {
@@ -361,7 +380,7 @@ function lostFact(tracked: TrackedJob | undefined): JobFact {
   return { kind: "ended", job, machine, outcome, problem: reason, ...ENDED_WITHOUT_RESULTS };
 }
 
-function stoppedFact(job: JobId): JobFact {
+function stoppedFact(job: JobId): Extract<JobFact, { kind: "ended" }> {
   const outcome: Outcome = { kind: "stopped" };
   return { kind: "ended", job, machine: null, outcome, problem: null, ...ENDED_WITHOUT_RESULTS };
 }

@@ -5,6 +5,7 @@ import { endingOf } from "../model/batch-state.js";
 import { turnoutAt, verdictOf } from "../model/dependency.js";
 import type { Dependency, JobId, Outcome, Turnout } from "../model/job.js";
 import type { QueueJob } from "../model/queue.js";
+import { whySkipped } from "../model/why-skipped.js";
 import type { Tell } from "./ledger.js";
 import type { ServiceDatabase } from "./store/open-database.js";
 import type { Ended } from "./store/stored-jobs.js";
@@ -78,26 +79,6 @@ export function takeBack(db: ServiceDatabase, tell: Tell, queue: string, ids: re
     if (never !== null)
       skipBehind(db, tell, queue, [id, skip(db, tell, queue, id, never.dependency, never.turnout)]);
   }
-}
-
-const HOW: Readonly<Record<Turnout, string>> = {
-  open: "has not ended",
-  succeeded: "succeeded",
-  failed: "failed",
-  stopped: "was stopped",
-  blocked: "was skipped",
-  unneeded: "was skipped",
-  unknown: "is lost",
-};
-
-const WANTED: Readonly<Record<Dependency["when"], string>> = {
-  succeeded: "had to succeed",
-  ended: "had to end",
-  failed: "had to fail",
-};
-
-function whySkipped(job: JobId, when: Dependency["when"], turnout: Turnout): string {
-  return `job ${job} ${HOW[turnout]}, and ${WANTED[when]}`;
 }
 
 /** Belongs into a transaction. The job waits again, and so do the jobs that were skipped because of it. */

@@ -17,6 +17,7 @@ export class Ledger {
   readonly #onBug: (error: unknown) => void;
   #backlog: Change<void>[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
   /** Why the disk takes nothing; null: it does. */
   refuses: string | null = null;
 
@@ -40,8 +41,9 @@ export class Ledger {
     }
   }
 
-  /** Never lost while this process lives. */
+  /** Never lost while this process lives. What machines do after the end is for the next service, which reads it there. */
   record(change: Change<void>): void {
+    if (this.#isClosed) return;
     if (this.#backlog.length > 0) this.#backlog.push(change);
     else this.#try(change);
   }
@@ -51,7 +53,16 @@ export class Ledger {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Calls it once all of this is recorded, unless the service has ended by then. */
+  afterwards(call: () => void): void {
+    const callIfOpen = () => {
+      if (!this.#isClosed) call();
+    };
+    this.record(() => void setImmediate(callIfOpen));
+  }
+
   close(): void {
+    this.#isClosed = true;
     clearTimeout(this.#timer);
   }
 

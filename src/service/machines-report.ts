@@ -1,9 +1,8 @@
 // The machines of a queue, as reports show them.
 
+import { machinePhase, runningOn } from "../api/machine-facts.js";
 import type { QueueMachine } from "../api/queue-service.js";
 import { localMachine } from "../input/machine/plain-machine.js";
-import type { MachineState } from "../model/batch-state.js";
-import type { JobId } from "../model/job.js";
 import type { Queue } from "../model/queue.js";
 import type { House } from "./generation-order.js";
 import { awayWords } from "./joined/joined-machines.js";
@@ -36,7 +35,7 @@ export function machinesReport(
     return {
       queue: queue.name,
       machine,
-      phase: isLost ? "unreachable" : last === undefined ? "unused" : phaseOf(last),
+      phase: isLost ? "unreachable" : last === undefined ? "unused" : machinePhase(last),
       isDraining: known.get(machine)?.isDraining ?? false,
       capacity: known.get(machine)?.capacity ?? null,
       slots: last?.slots ?? 0,
@@ -50,26 +49,4 @@ export function machinesReport(
 function isDrainedCard({ machine }: KnownMachine, rows: readonly KnownMachine[]): boolean {
   const card = parseCard(machine);
   return card !== null && rows.some((each) => each.machine === card.machine);
-}
-
-function runningOn({ current }: MachineState): JobId[] {
-  return [...current.running].map(({ job }) => job);
-}
-
-function phaseOf({ phase }: MachineState): QueueMachine["phase"] {
-  switch (phase) {
-    case "new":
-    case "connecting":
-      return "connecting";
-    case "ready":
-    case "finishing":
-    case "done":
-      return "ready";
-    case "lost":
-      return "unreachable";
-    case "failed":
-      return "failed";
-    default:
-      return phase satisfies never;
-  }
 }

@@ -80,7 +80,7 @@ function newJob(ask: JobAsk, place: number, reading: Reading): NewJob {
     cwd,
     need: ask.need ?? usualNeed(queue),
     priority,
-    after: (ask.after ?? []).flatMap((each) => readDependency(each, where, reading) ?? []),
+    after: distinct((ask.after ?? []).flatMap((each) => readDependency(each, where, reading) ?? [])),
     isHeld: ask.isHeld ?? false,
     terms: { ...terms, ...(envNames.length > 0 && { envNames }) },
     results: resultsOf({ id, name, cwd, terms }, adding),
@@ -90,8 +90,9 @@ function newJob(ask: JobAsk, place: number, reading: Reading): NewJob {
 
 /** Names are directories, and must not look like ids. */
 function checkName(name: string, where: string, problems: Problem[]): void {
-  if (/^[^/\0\n.-][^/\0\n]{0,99}$/.test(name) && !/^\d+$/.test(name)) return;
-  const message = `the name ${JSON.stringify(name)} cannot be used: a name has no /, begins with a letter or digit, and is no number`;
+  // \p{C}: what no screen shows, such as control characters and halves of characters.
+  if (/^[^/\p{C}.-][^/\p{C}]{0,99}$/u.test(name) && !/^\d+$/.test(name)) return;
+  const message = `the name ${JSON.stringify(name)} cannot be used: a name has neither / nor control characters, begins with a letter or digit, and is no number`;
   problems.push({ where, message, hint: "for example --name train-a" });
 }
 
@@ -133,6 +134,11 @@ function readDependency(
     hint,
   });
   return null;
+}
+
+/** The same job may be named twice, as by its id and by its name. */
+function distinct(after: readonly Dependency[]): Dependency[] {
+  return [...new Map(after.map((each) => [`${each.job} ${each.when}`, each])).values()];
 }
 
 function resultsOf(

@@ -58,7 +58,7 @@ export function queueBooks(books: Books): RunnerBooks & { readonly obstacle: () 
       if (isEmpty(db, name)) tell({ kind: "queue-empty", queue: name });
     });
     // After the record, because the next job may depend on this one.
-    ledger.record(() => void setImmediate(() => settle(fact.job)));
+    ledger.afterwards(() => settle(fact.job));
   };
   return {
     obstacle: () => obstacle,
@@ -75,7 +75,17 @@ export function queueBooks(books: Books): RunnerBooks & { readonly obstacle: () 
       }),
     givenTo: (generation) =>
       db.jobs.givenTo(generation).flatMap(({ job }) => (isOver(job.state) ? [] : [job])),
-    giveBack: (ids) => ledger.write((tell) => takeBack(db, tell, name, ids)),
+    isAsTaken: ({ id, priority }, generation) => {
+      const known = db.jobs.findWithInside(name, id);
+      if (known === null || known.job.state !== "waiting" || known.inside.given !== generation) return false;
+      return !known.job.isHeld && known.job.priority === priority;
+    },
+    giveBack: (ids, generation) =>
+      ledger.write((tell) => {
+        const left = db.jobs.givenTo(generation).filter(({ job }) => job.state === "waiting");
+        const back = left.map(({ job }) => job.id).filter((id) => ids.includes(id));
+        takeBack(db, tell, name, back);
+      }),
     insideOf: ({ id }) => {
       const inside = db.jobs.findWithInside(name, id)?.inside;
       const hash = inside?.environment ?? null;
@@ -99,7 +109,7 @@ export function queueBooks(books: Books): RunnerBooks & { readonly obstacle: () 
           ledger.record((tell) => {
             if (db.jobs.find(name, fact.job)?.state === "waiting") takeBack(db, tell, name, [fact.job]);
           });
-          return ledger.record(() => void setImmediate(() => settle(fact.job)));
+          return ledger.afterwards(() => settle(fact.job));
         case "ended":
           return void bringOut(books, fact).finally(() => noteEnded(fact));
         default:

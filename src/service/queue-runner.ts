@@ -34,8 +34,10 @@ export interface RunnerBooks {
   take(generation: number, choose: () => Head | null): Promise<readonly QueueJob[]>;
   /** The jobs of a generation that are not over. */
   givenTo(generation: number): readonly QueueJob[];
-  /** Never given: they wait again. */
-  giveBack(ids: readonly JobId[]): Promise<void>;
+  /** False if a user stopped, held or removed it since it was taken, or gave it another priority. */
+  isAsTaken(job: QueueJob, generation: number): boolean;
+  /** Taken for this generation, and never given to it: those that still wait may be taken again. */
+  giveBack(ids: readonly JobId[], generation: number): Promise<void>;
   /** How often the job was given, and its variables. */
   insideOf(job: QueueJob): { readonly turns: number; readonly env: Readonly<Record<string, string>> };
   openGenerations(): readonly number[];
@@ -236,11 +238,18 @@ export class QueueRunner {
 
   async #hand(generation: Generation, queue: Queue, jobs: readonly QueueJob[]): Promise<void> {
     const facts = this.#factsOf(queue);
-    const given = jobs.map((job) => this.#givenJob(job, queue, facts));
-    const readable: GivenJob[] = [];
-    for (const each of given) if (await this.#readTree(generation, each)) readable.push(each);
-    if (generation.isClosing) return this.#books.giveBack(readable.map(({ job }) => job.id));
-    generation.give(readable);
+    const readable: { readonly job: QueueJob; readonly given: GivenJob }[] = [];
+    for (const job of jobs) {
+      const given = this.#givenJob(job, queue, facts);
+      if (await this.#readTree(generation, given)) readable.push({ job, given });
+    }
+    const isAsTaken = readable.map(({ job }) => this.#books.isAsTaken(job, generation.number));
+    const toGive = readable.filter((_, place) => !generation.isClosing && isAsTaken[place]);
+    if (toGive.length > 0) generation.give(toGive.map(({ given }) => given));
+    if (toGive.length === readable.length) return;
+    const others = readable.flatMap(({ job: { id } }) => (generation.has(id) ? [] : [id]));
+    await this.#books.giveBack(others, generation.number);
+    this.wake();
   }
 
   /** A job whose stored files cannot be read is lost, and the others go on. */
@@ -346,6 +355,10 @@ export class QueueRunner {
     if (this.#current === generation) this.#current = null;
     // Its machines go on.
     if (!isEnded) return this.#startAgainLater(generation.number);
+    const { whyEnded } = generation;
+    // The reason of a machine that failed is known already.
+    const hasFailed = [...generation.state.machines.values()].some(({ phase }) => phase === "failed");
+    if (whyEnded !== null && !hasFailed) this.#books.noteObstacle(whyEnded);
     const wasAnyReady = [...generation.state.machines.values()].some(({ slots }) => slots > 0);
     this.#tellCalm();
     if (wasAnyReady) this.wake();

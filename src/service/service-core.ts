@@ -37,6 +37,7 @@ import { addJobs } from "./add-jobs.js";
 import { explainJob } from "./explain-job.js";
 import type { Ending } from "./generation.js";
 import type { House } from "./generation-order.js";
+import { runsAgain } from "./job-ends.js";
 import { JobNotices } from "./job-notices.js";
 import { joinQueues } from "./joined/join-queues.js";
 import type { JoinedMachines } from "./joined/joined-machines.js";
@@ -47,6 +48,7 @@ import { machinesOf, measureUnknown, parseCard } from "./queue-machines.js";
 import { QueueRunner } from "./queue-runner.js";
 import type { RunningQueue } from "./running-queue.js";
 import { openServiceDisk } from "./service-disk.js";
+import { asDiskRefusal } from "./store/disk-refusal.js";
 import type { ServiceDatabase } from "./store/open-database.js";
 
 type OwnHouse = House & { readonly joined: JoinedMachines };
@@ -330,10 +332,11 @@ export class ServiceCore implements QueueService {
 
   #infoOf(queue: Queue): QueueInfo {
     const counts = { ...this.#db.jobs.counts(queue.name) };
-    for (const [id, { state }] of this.#endings(queue.name)) {
-      if (this.#db.jobs.find(queue.name, id)?.state !== "running") continue;
+    for (const [id, ending] of this.#endings(queue.name)) {
+      const job = this.#db.jobs.find(queue.name, id);
+      if (job === null || !isEnd(job, ending)) continue;
       counts.running--;
-      counts[state]++;
+      counts[ending.state]++;
     }
     const isElsewhere = queue.joinedOnly === true || queue.machines.length > 0 || queue.joined.length > 0;
     const runsHere = this.#house.usesThisComputer && !isElsewhere;
@@ -351,8 +354,10 @@ export class ServiceCore implements QueueService {
       [...new Set(jobs.map(({ queue }) => queue))].map((name) => [name, this.#endings(name)]),
     );
     return jobs.map((job) => {
-      const ending = job.state === "running" ? endings.get(job.queue)?.get(job.id) : undefined;
-      return ending === undefined ? this.#withObstacle(job) : { ...job, ...ending, isHere: false };
+      const ending = endings.get(job.queue)?.get(job.id);
+      return ending === undefined || !isEnd(job, ending)
+        ? this.#withObstacle(job)
+        : { ...job, ...ending, isHere: false };
     });
   }
 
@@ -383,14 +388,24 @@ export class ServiceCore implements QueueService {
     });
   }
 
+  /** What a full disk prevents is done by the housekeeping. */
   #sweepSecrets(): void {
-    this.#db.secrets.sweep(this.#db.history.environmentsInUse(), Date.now());
+    try {
+      this.#db.secrets.sweep(this.#db.history.environmentsInUse(), Date.now());
+    } catch (error) {
+      if (asDiskRefusal(error) === error) throw error;
+    }
   }
 }
 
 /** It declares nothing of its own, and uses this computer. */
 function sharesPool({ capacity, pool, machines, joinedOnly }: KeptQueue): boolean {
   return machines.length === 0 && !joinedOnly && (capacity === null || pool === DEFAULT_QUEUE);
+}
+
+/** The record does not have it yet, and it will be that of the job: it does not run once more. */
+function isEnd(job: QueueJob, { outcome }: Ending): boolean {
+  return job.state === "running" && outcome !== null && !runsAgain(job, outcome);
 }
 
 function specOf({ isPaused: _, createdAt: _c, ...spec }: Queue): KeptQueue {

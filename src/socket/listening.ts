@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, readdirSync, rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { JsonChannel } from "./json-channel.js";
 import { isPrivate, isPrivateDir } from "./private-dir.js";
 
@@ -24,13 +24,21 @@ export async function listenIn(
   onChannel: (channel: JsonChannel) => void,
 ): Promise<Listening | null> {
   for (const dir of dirs) {
-    const path = join(dir, `${process.pid}-${randomBytes(3).toString("hex")}${ENDING}`);
-    if (Buffer.byteLength(path) > MOST_PATH_BYTES || !isPrivateDir(dir)) continue;
+    const path = socketPathIn([dir]);
+    if (path === null) continue;
     await removeStale(dir);
     const listening = await listenAt(path, onChannel);
     if (listening !== null) return listening;
   }
   return null;
+}
+
+/** For a new socket of this process, in the first directory that is private and short enough; null: none is. */
+export function socketPathIn(dirs: readonly string[]): string | null {
+  const paths = dirs.map((dir) => join(dir, `${process.pid}-${randomBytes(3).toString("hex")}${ENDING}`));
+  const isUsable = (path: string) =>
+    Buffer.byteLength(path) <= MOST_PATH_BYTES && isPrivateDir(dirname(path));
+  return paths.find(isUsable) ?? null;
 }
 
 async function listenAt(path: string, onChannel: (channel: JsonChannel) => void): Promise<Listening | null> {

@@ -340,6 +340,26 @@ describe("with a machine over ssh", () => {
     await mcp.end();
   });
 
+  test("why names what a waiting job is short of on its machine", async () => {
+    const mcp = await start();
+    const machines = [await host.machineFile("resources: {licence: 1}")];
+    const go = waitFor("never");
+    await mcp.call("run", {
+      name: "one",
+      commands: [go, "true"],
+      machines,
+      ...SMALL,
+      resources: { licence: 1 },
+    });
+    await untilState(mcp, "running");
+    const { rows } = await mcp.call("why", { jobs: ["one.sh"] });
+    const waiting = rows.find(({ state }: JsonEvent) => state === "waiting");
+    expect(waiting).toMatchObject({ requirement: { resources: { licence: [1] } } });
+    expect(waiting.machines[0].shortages[0]).toMatchObject({ kind: "resource", name: "licence" });
+    expect((await mcp.call("stop", { jobs: ["one.sh"] })).total).toBe(2);
+    await mcp.end();
+  });
+
   test("a machine that cannot be reached is an error with its name and a hint", async () => {
     const mcp = await start();
     const file = await host.machineFile("", { port: 1 });

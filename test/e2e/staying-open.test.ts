@@ -247,3 +247,29 @@ test("a job gets the whole environment of a shell, but not what is about that sh
   }
   expect(await work.read("job_results/.sshoal/queue.jsonl")).not.toContain("`d`");
 });
+
+test.each(["run-started", "job-reopened"] as const)(
+  "a job that is over runs again in its next turn, also after a client that was killed right after %s",
+  async (last) => {
+    const job = (turn: number) => aJob(1, "echo ran >>$LOG; exit 3", { turn });
+    const jobEnv = new Map([[1, { LOG: work.path("log") }]]);
+    const before = await start(HERE);
+    before.run.give([job(1)], jobEnv);
+    await before.collected(1);
+    await before.leave();
+    let isKilled = false;
+    const onEvent = ({ kind }: { kind: string }) => {
+      isKilled ||= kind === last;
+      if (isKilled) throw new Error("killed");
+    };
+    const killed = await start(HERE, { jobs: [job(2)], jobEnv, onEvent });
+    await killed.leave();
+    expect(isKilled).toBe(true);
+
+    const next = await start(HERE, { jobs: [job(2)], jobEnv });
+    await next.collected(1);
+    await next.end();
+    expect(next.of("job-skipped")).toEqual([]);
+    expect(await work.read("log")).toBe("ran\nran\n");
+  },
+);

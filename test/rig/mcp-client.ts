@@ -30,8 +30,8 @@ export interface McpPlace {
 }
 
 /** Begins with the greeting of the protocol. */
-export async function startMcp(place: McpPlace): Promise<McpRig> {
-  const command = spawnCommand(["mcp"], { program: "sshoal", ...place });
+export async function startMcp(place: McpPlace, options: readonly string[] = []): Promise<McpRig> {
+  const command = spawnCommand(["mcp", ...options], { program: "sshoal", ...place });
   const rig = makeMcp(command);
   await rig.ask("initialize", {
     protocolVersion: "2025-06-18",

@@ -2,9 +2,9 @@
 
 import { readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { request } from "node:http";
 import { hostname } from "node:os";
 import { afterEach, beforeEach } from "vitest";
+import { type Answer, type Asked, askSocket } from "./ask-socket.js";
 import type { JsonEvent } from "./batch.js";
 import { type CommandResult, type LiveCommand, runCommand, spawnCommand } from "./command.js";
 import { makeHome } from "./own-home.js";
@@ -14,21 +14,6 @@ import { makeWorkspace, type Workspace } from "./workspace.js";
 
 /** So little that only the queue limits how many jobs run, whatever else this computer does. */
 export const LITTLE = ["--num-cpus", "0.01"];
-
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-  readonly headers: Readonly<Record<string, unknown>>;
-}
-
-interface Asked {
-  readonly method?: string;
-  /** Sent as JSON. */
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** The answer ends once this is true of the text so far. */
-  readonly isEnough?: (text: string) => boolean;
-}
 
 export interface QueueServiceRig {
   readonly work: Workspace;
@@ -104,7 +89,7 @@ function makeRig(work: Workspace, home: Workspace): QueueServiceRig {
       process.kill(pid, "SIGKILL");
       await until("the service is dead", () => commandOf(pid) === "");
     },
-    ask: (path, asked) => ask(rig.note().socket, path, asked),
+    ask: (path, asked) => askSocket(rig.note().socket, path, asked),
     async json(path, asked) {
       const { status, text } = await rig.ask(path, asked);
       if (status !== 200) throw new Error(`${status} for ${path}: ${text}`);
@@ -130,29 +115,4 @@ function makeRig(work: Workspace, home: Workspace): QueueServiceRig {
 
 function noteOf(home: Workspace): string {
   return home.path(`.local/state/sshoal/service@${hostname().replace(/[^\w.-]/g, "_")}.json`);
-}
-
-function ask(socketPath: string, path: string, asked: Asked = {}): Promise<Answer> {
-  const { method = asked.body === undefined ? "GET" : "POST", body, headers, isEnough } = asked;
-  const type = body === undefined ? {} : { "content-type": "application/json" };
-  return new Promise((resolve, reject) => {
-    const asking = request(
-      { socketPath, path, method, headers: { host: "localhost", ...type, ...headers } },
-      (answer) => {
-        let text = "";
-        const done = () => resolve({ status: answer.statusCode ?? 0, text, headers: answer.headers });
-        answer.on("data", (chunk) => {
-          text += chunk;
-          if (isEnough?.(text)) {
-            done();
-            asking.destroy();
-          }
-        });
-        answer.once("end", done);
-        answer.once("error", reject);
-      },
-    );
-    asking.once("error", reject);
-    asking.end(body === undefined ? undefined : JSON.stringify(body));
-  });
 }

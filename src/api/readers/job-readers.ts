@@ -49,6 +49,12 @@ export const queueName: Read<string> = check(
   "must be the name of a queue: up to 63 letters, digits, _, . and -, beginning with a letter",
 );
 
+/** Of one that is there. A followed batch has the name of its file, which can be in any script. */
+export const knownQueue: Read<string> = check(
+  (raw) => /^[\p{L}\p{M}\p{N}_][\p{L}\p{M}\p{N}._+=@,%-]{0,80}$/u.test(String(raw)),
+  "must be the name of a queue or a batch",
+);
+
 export const absolutePath: Read<string> = check(
   (raw) => typeof raw === "string" && isAbsolute(raw) && !raw.includes("\0") && raw.length <= MOST_PATH_BYTES,
   "must be an absolute path",
@@ -116,7 +122,9 @@ const terms = object<NonNullable<JobAsk["terms"]>>({
   wrap: optional(check<readonly string[]>(isWrap, "must be a list of words, the first of them not empty")),
   mergesOutput: optional(flag),
   // An empty directory has no hash.
-  tree: optional(textOrEmpty(MOST_PATH_BYTES)),
+  tree: optional(
+    check<string>((raw) => typeof raw === "string" && /^[0-9a-f]{0,64}$/.test(raw), "must be a hash"),
+  ),
   keepsDir: optional(flag),
   copyBack: optional(list(text(MOST_PATH_BYTES), MOST_ITEMS)),
   outFile: optional(absolutePath),
@@ -175,7 +183,7 @@ export const enqueue = object<Enqueue>({
 
 const anyAct = object<Act>({
   verb: required(oneOf(JOB_VERBS)),
-  queue: required(queueName),
+  queue: required(knownQueue),
   ids: required(jobIds),
   priority: optional(priority),
 });

@@ -4,7 +4,7 @@ import { JOB_WORDS, type JobWord } from "../../model/batch-state.js";
 import type { JobId } from "../../model/job.js";
 import type { JobQuery } from "../../model/queue.js";
 import { type Place, type Read, refuse, refuseUnknown, text } from "./fields.js";
-import { queueName } from "./job-readers.js";
+import { knownQueue } from "./job-readers.js";
 
 /** Each name at most once. */
 export type Query = ReadonlyMap<string, string>;
@@ -29,7 +29,7 @@ export function readJobQuery(query: Query, place: Place): JobQuery {
     const value = query.get(name);
     return value === undefined ? undefined : read(value, { ...place, where: name });
   };
-  const queue = one("queue", queueName);
+  const queue = one("queue", knownQueue);
   const ids = one("ids", readIds);
   const names = one("names", (raw) => String(raw).split(","));
   const states = one("states", readStates);

@@ -17,7 +17,14 @@ import {
   text,
   whole,
 } from "./fields.js";
-import { absolutePath, queueName, resourceAmount, resourceName, variables } from "./job-readers.js";
+import {
+  absolutePath,
+  knownQueue,
+  queueName,
+  resourceAmount,
+  resourceName,
+  variables,
+} from "./job-readers.js";
 
 const MOST_WORDS = 1000;
 const MOST_BYTES = 128 << 10;
@@ -71,6 +78,6 @@ export const newQueue: Read<NewQueue> = (raw, place) => {
 
 export const machineAct = object<MachineAct>({
   verb: required(oneOf(["add", "remove", "drain", "undrain"])),
-  queue: required(queueName),
+  queue: required(knownQueue),
   machine: required(text(MOST_BYTES)),
 });

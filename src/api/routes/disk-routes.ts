@@ -16,8 +16,9 @@ export const DISK_ROUTES: readonly Route[] = [
     path: "/v1/directory",
     query: ["path"],
     answer({ service, query, read }) {
+      const disk = diskOf(service);
       const asked = read((place) => text(MOST_PATH_BYTES)(query.get("path"), { ...place, where: "path" }));
-      const directory = diskOf(service).directory(asked);
+      const directory = disk.directory(asked);
       if (directory === null) throw new Refusal(404, `there is no directory ${asked}`);
       return { json: { directory } };
     },
@@ -27,8 +28,9 @@ export const DISK_ROUTES: readonly Route[] = [
     path: "/v1/trees",
     mostBytes: MOST_LIST_BYTES,
     async answer({ service, body }) {
+      const disk = diskOf(service);
       const { entries } = body(sentList);
-      return { json: await diskOf(service).missing(entries) };
+      return { json: await disk.missing(entries) };
     },
   },
   {
@@ -36,9 +38,10 @@ export const DISK_ROUTES: readonly Route[] = [
     path: "/v1/trees/HASH",
     readsContent: true,
     async answer({ service, words: { HASH = "" }, content, read }) {
+      const disk = diskOf(service);
       const { line, rest } = await splitLine(content);
       const files = read((place) => sentFiles(parseJson(line), place));
-      await diskOf(service).receive(HASH === "empty" ? "" : HASH, files, rest);
+      await disk.receive(HASH === "empty" ? "" : HASH, files, rest);
       return { json: {} };
     },
   },
@@ -46,7 +49,7 @@ export const DISK_ROUTES: readonly Route[] = [
 
 function diskOf({ disk }: Call["service"]): ServiceDisk {
   if (disk !== undefined) return disk;
-  throw new Refusal(404, "nothing can be sent here");
+  throw new Refusal(405, "a followed batch takes no files", { hint: "the queue service does: sshoal serve" });
 }
 
 /** The list is the first line. */

@@ -35,6 +35,7 @@ export const JOIN_ROUTES: readonly Route[] = [
 ];
 
 function statusOf(service: QueueService, { queues }: JoinAsk, error: unknown): unknown {
+  if (error instanceof Refusal) return error;
   const known = new Set(service.queues().map(({ name }) => name));
   const unknown = queues.find((name) => !known.has(name));
   if (unknown !== undefined) return refusedFor(service, unknown, 409)(error);

@@ -14,7 +14,7 @@ export function refusedFor(
   status: 400 | 409 | 503,
 ): (error: unknown) => unknown {
   return (error) => {
-    if (!(error instanceof UserError)) return error;
+    if (!(error instanceof UserError) || error instanceof Refusal) return error;
     const names = service.queues().map(({ name }) => name);
     if (names.includes(queue)) return withStatus(error, status);
     const [nearest] = suggest(queue, names);

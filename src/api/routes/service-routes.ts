@@ -5,6 +5,7 @@ import type { QueueJob } from "../../model/queue.js";
 import { formatMetrics } from "../metrics.js";
 import type { QueueService } from "../queue-service.js";
 import { number } from "../readers/query-readers.js";
+import { Refusal } from "../refusal.js";
 import type { Route } from "../route.js";
 
 /** Of each queue, in GET /v1/state. */
@@ -38,7 +39,16 @@ export const SERVICE_ROUTES: readonly Route[] = [
       type: "text/plain; version=0.0.4; charset=utf-8",
     }),
   },
-  { method: "POST", path: "/v1/shutdown", answer: ({ shutDown }) => ({ json: {}, after: shutDown }) },
+  {
+    method: "POST",
+    path: "/v1/shutdown",
+    answer({ service, shutDown }) {
+      if (shutDown !== null) return { json: {}, after: shutDown };
+      throw new Refusal(405, "the client that follows the batch ends with it", {
+        hint: `to leave its jobs to their machines: kill ${service.health.pid}`,
+      });
+    },
+  },
 ];
 
 /** Read in one turn, so that it is the state at one event. */

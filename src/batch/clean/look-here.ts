@@ -71,7 +71,7 @@ function whyAllStay(
 /** The name of a job, as that of one whose command is gone, or what its next attempt begins with. */
 function isNeeded(batch: BatchHere | null): (name: string) => boolean {
   const needed = new Set(
-    [...(batch?.state.jobs.values() ?? [])].flatMap(({ job, copy }) => [job.name, copy]),
+    [...(batch?.state.jobs.values() ?? [])].flatMap(({ job, traits }) => [job.name, traits.copy]),
   );
   return (name) => needed.has(name);
 }

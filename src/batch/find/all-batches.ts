@@ -3,6 +3,7 @@
 
 import { UserError } from "../../errors.js";
 import { type AnyBatch, countWords } from "../../model/batch-status.js";
+import { type Holder, isHere } from "../../run/home/lock.js";
 import { Results } from "../../run/home/results.js";
 import type { Connector } from "../connector.js";
 import { batchTimes, jobStatuses } from "../job-status.js";
@@ -69,10 +70,15 @@ function describe(here: BatchHere, unreached: readonly Unreached[], now: number)
     toCollect: jobs.filter(({ outcome, isHere }) => outcome !== null && !isHere).length,
     ...batchTimes(state, holder !== null, now),
     follower: holder === null ? null : describeHolder(holder),
+    apiSocket: apiSocketOf(holder),
     lastAt,
     seenAt: unreached.length > 0 ? lastAt : now,
     unreached,
   };
+}
+
+function apiSocketOf(holder: Holder | null): string | null {
+  return typeof holder?.api === "string" && isHere(holder) ? holder.api : null;
 }
 
 function rankOf(batch: AnyBatch): number {

@@ -13,15 +13,8 @@ import type { Job } from "../../model/job.js";
 import { apply } from "../../plan/fold/apply.js";
 import { forgetGone } from "../../plan/fold/edit-events.js";
 import { initialState } from "../../plan/fold/initial-state.js";
-import {
-  arrivedAttempt,
-  collectedNews,
-  olderFormats,
-  type Past,
-  type RecordedMachine,
-  readPast,
-  replay,
-} from "../../plan/fold/replay.js";
+import { olderFormats, type Past, type RecordedMachine, readPast } from "../../plan/fold/read-past.js";
+import { arrivedAttempt, collectedNews, replay } from "../../plan/fold/replay.js";
 import { type RunState, toChange } from "../../plan/run-state.js";
 import { type Holder, heldError, readHolder } from "../../run/home/lock.js";
 import { loadRecord } from "../../run/home/record.js";

@@ -5,7 +5,7 @@ import { UserError } from "../../errors.js";
 import { loadMachines } from "../../input/machine/load-machines.js";
 import { plainMachine } from "../../input/machine/plain-machine.js";
 import type { MachineSpec } from "../../model/machine.js";
-import type { RecordedMachine } from "../../plan/fold/replay.js";
+import type { RecordedMachine } from "../../plan/fold/read-past.js";
 import type { Results } from "../../run/home/results.js";
 import type { Rerun } from "../../run/rerun.js";
 import type { FollowOrder } from "../follow/follow-batch.js";

@@ -10,6 +10,7 @@ import { RunLock } from "../../run/home/lock.js";
 import type { BatchOrder } from "../../run/order.js";
 import type { Rerun } from "../../run/rerun.js";
 import type { SendingLimits } from "../../run/verbs/terms.js";
+import { type BatchApi, openBatchApi } from "../as-queue/batch-api.js";
 import type { LastingConnector, Suspendable } from "../connector.js";
 import { rememberDirectory } from "../find/known-directories.js";
 import type { Typed } from "../follower/protocol.js";
@@ -76,17 +77,18 @@ export async function followBatch(following: Following): Promise<Ending> {
     run.expectChange();
     if (orderTyped !== undefined) run.beginAnew(await orderTyped(typed));
   });
+  const api = await openBatchApi(surroundings.socketDirs);
   let exitCode: number | null = null;
   try {
-    const ending = await followServed(following, server);
+    const ending = await followServed(following, server, api);
     if (ending.kind === "finished") exitCode = exitCodeOf?.(ending) ?? null;
     return ending;
   } finally {
-    await server.close(exitCode);
+    await Promise.all([server.close(exitCode), api.close()]);
   }
 }
 
-async function followServed(following: Following, server: FollowerServer): Promise<Ending> {
+async function followServed(following: Following, server: FollowerServer, api: BatchApi): Promise<Ending> {
   const { surroundings, connector, viewer, sending, feed, isEnough, detaches = false } = following;
   const { onSameCrash } = following;
   let { order } = following;
@@ -99,6 +101,7 @@ async function followServed(following: Following, server: FollowerServer): Promi
     const isReported = isNews && !(order.goesOn && event.kind === "job-skipped");
     viewer.show(event, { state: run.state, isNews: isReported });
     server.show(event, isReported);
+    api.note(event);
     following.notifier?.note(event, run.state);
     if (isEnough?.(run, event)) run.abandon(new Detached());
     noteCollected(event);
@@ -115,7 +118,8 @@ async function followServed(following: Following, server: FollowerServer): Promi
           viewer.show(output, { state: run.state, isNews: true });
           await hasRoom(signal);
         };
-  const lock = new RunLock(server.path, () => run.hasNext);
+  const sockets = { ...(server.path && { socket: server.path }), ...(api.path && { api: api.path }) };
+  const lock = new RunLock(sockets, () => run.hasNext);
   const start = () =>
     startRun({
       ...order,
@@ -134,11 +138,22 @@ async function followServed(following: Following, server: FollowerServer): Promi
   const noteCollected = rerunCollected(run, following.rerunsCollected ?? new Set());
   const steering = new Steering(run, { detaches, pid: surroundings.pid });
   const leave = viewer.attend(steering);
+  const serve = () => {
+    server.serve(run);
+    api.serve({
+      run,
+      order: () => order,
+      steering,
+      recent: server.recent,
+      connect: async (machine, signal) => (await fleet.borrow(machine, signal)).session,
+      pid: surroundings.pid,
+    });
+  };
   const over = new AbortController();
   feed?.(run, over.signal).catch(run.abandon);
   try {
     for (;;) {
-      const state = await finishOne(run, server);
+      const state = await finishOne(run, serve);
       const next = run.takeNext();
       if (next === null) return { kind: "finished", state, isHeld: isHeld && !isAnyReady };
       order = { ...order, ...next, goesOn: { skipped: skippedIn(state) } };
@@ -155,10 +170,10 @@ async function followServed(following: Following, server: FollowerServer): Promi
 }
 
 /** Ends, also by a request to begin again. */
-async function finishOne(run: FollowedRun, server: FollowerServer): Promise<RunState> {
+async function finishOne(run: FollowedRun, serve: () => void): Promise<RunState> {
   const { state } = run;
   const finishing = run.finish();
-  server.serve(run);
+  serve();
   await finishing.catch((error: unknown) => {
     if (!(error instanceof BegunAnew)) throw error;
   });

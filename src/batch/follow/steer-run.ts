@@ -23,9 +23,10 @@ export async function retryIn(run: FollowedRun, jobs: readonly JobId[]): Promise
   else await run.runAgain(new Set(over));
 }
 
-function isOver({ state }: FollowedRun, id: JobId): boolean {
+/** It has ended, and its results are here. */
+export function isOver({ state }: FollowedRun, id: JobId): boolean {
   const tracked = state.jobs.get(id);
-  if (tracked === undefined || tracked.isGone) return false;
+  if (tracked === undefined || tracked.traits.isGone) return false;
   const { kind } = tracked.fate;
   return outcomeAtHome(tracked) !== undefined || kind === "dropped" || kind === "stopped";
 }

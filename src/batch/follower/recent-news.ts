@@ -1,10 +1,14 @@
 // Keeps facts that are true now and in no record, for later viewers: lost connections, waiting slots, last lines.
 
 import type { JobStarted, RunEvent } from "../../model/event.js";
+import type { Capacity } from "../../model/machine.js";
 
 export class RecentNews {
   /** The last event about each thing. */
   readonly #events = new Map<string, RunEvent>();
+
+  /** What each machine had when it was last measured. It is in the record, so watchers need no event for it. */
+  readonly capacities = new Map<string, Capacity>();
 
   get events(): readonly RunEvent[] {
     return [...this.#events.values()];
@@ -23,6 +27,8 @@ export class RecentNews {
       case "machine-failed":
         return this.#keep(`link ${event.machine}`, event);
       case "machine-ready":
+        this.capacities.set(event.machine, event.capacity);
+        return this.#forget(`link ${event.machine}`);
       case "machine-back":
         return this.#forget(`link ${event.machine}`);
       case "machine-draining":

@@ -9,6 +9,7 @@ import { listenIn } from "../../socket/listening.js";
 import type { FollowedRun } from "../follow/followed-run.js";
 import { drainIn, retryIn, undrainIn } from "../follow/steer-run.js";
 import { askToStop, maySettle, stopReport } from "../stop/stop-jobs.js";
+import { Awaited } from "./awaited.js";
 import { type Answer, PROTOCOL, parseRequest, type Request, type Typed } from "./protocol.js";
 import { RecentNews } from "./recent-news.js";
 
@@ -18,6 +19,8 @@ export type Reread = (run: FollowedRun, typed: Typed) => Promise<void>;
 export interface FollowerServer {
   /** Null: there is no directory for a socket. */
   readonly path: string | null;
+  /** What is true now and in no record. */
+  readonly recent: RecentNews;
   /** Requests are answered from now on. */
   serve(run: FollowedRun): void;
   /** For viewers. */
@@ -40,19 +43,12 @@ export async function openFollowerServer(dirs: readonly string[], reread: Reread
     viewers.add(channel);
     void channel.closed.then(() => viewers.delete(channel));
   };
-  const stopping = new Set<() => void>();
-  const stop = (run: FollowedRun, jobs: readonly JobId[] | null) =>
-    new Promise<Answer>((resolve) => {
-      const targets = askToStop(run, jobs);
-      const look = () => {
-        const report = stopReport(run.state, targets);
-        if (report === null) return;
-        stopping.delete(look);
-        resolve({ kind: "stopped", jobs: report });
-      };
-      stopping.add(look);
-      look();
-    });
+  const awaited = new Awaited();
+  const stop = async (run: FollowedRun, jobs: readonly JobId[] | null): Promise<Answer> => {
+    const targets = askToStop(run, jobs);
+    const report = await awaited.until(() => stopReport(run.state, targets), maySettle);
+    return { kind: "stopped", jobs: report ?? [] };
+  };
   const answer = async (channel: JsonChannel, message: Message) => {
     const run = await running;
     await run.begun;
@@ -70,11 +66,12 @@ export async function openFollowerServer(dirs: readonly string[], reread: Reread
   });
   return {
     path: listening?.path ?? null,
+    recent,
     serve: begin,
     show(event, isNews) {
       if (event.kind === "run-started" && since === 0) since = event.at;
       if (isNews) recent.note(event);
-      if (maySettle(event)) for (const look of [...stopping]) look();
+      awaited.note(event);
       if (viewers.size === 0 || event.kind === "job-output") return;
       const line = `${JSON.stringify({ kind: "event", event, isNews } satisfies Answer)}\n`;
       for (const viewer of viewers) viewer.sendLine(line);

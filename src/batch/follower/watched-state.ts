@@ -8,7 +8,8 @@ import type { JobId } from "../../model/job.js";
 import { apply } from "../../plan/fold/apply.js";
 import { forgetGone } from "../../plan/fold/edit-events.js";
 import { initialState } from "../../plan/fold/initial-state.js";
-import { olderFormats, readPast, replay } from "../../plan/fold/replay.js";
+import { olderFormats, readPast } from "../../plan/fold/read-past.js";
+import { replay } from "../../plan/fold/replay.js";
 import type { RunState } from "../../plan/run-state.js";
 import type { Results } from "../../run/home/results.js";
 

@@ -1,6 +1,7 @@
 // The end of what a job printed, from job_results/: for a line that says why it failed, or how far it is.
 
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { END_BYTES, lastLines } from "../../remote/spool/stream-ends.js";
 import type { Results } from "../../run/home/results.js";
 
 /** Enough for the last line of a traceback. */
@@ -10,6 +11,12 @@ const TAIL_BYTES = 4096;
 export function loadLastWords(results: Results, name: string): string {
   const errors = loadTail(results.streamPath(name, "err"));
   return errors.trim() === "" ? loadTail(results.streamPath(name, "out")) : errors;
+}
+
+/** As in the news of a failure. Null: there is none. */
+export function loadLastLines(results: Results, name: string, stream: "out" | "err"): string | null {
+  const tail = loadTail(results.streamPath(name, stream));
+  return tail === "" ? null : lastLines(Buffer.from(tail).subarray(-END_BYTES));
 }
 
 /** The same for a job that runs: of the stream that was written to last, if there is something in it. */

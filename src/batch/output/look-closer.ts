@@ -2,7 +2,7 @@
 // client that follows the batch, or from the machines.
 
 import { attemptKey, parseAttemptKey } from "../../model/attempt-key.js";
-import { type TrackedJob, wordOf } from "../../model/batch-state.js";
+import { type BatchState, type TrackedJob, wordOf } from "../../model/batch-state.js";
 import type { BatchStatus } from "../../model/batch-status.js";
 import type { RunEvent } from "../../model/event.js";
 import type { JobId } from "../../model/job.js";
@@ -51,9 +51,9 @@ export async function lookCloser(batch: BatchHere, results: Results, connect: Co
   return { unreached, lastWords, shortages: shortagesOf(batch, reasons), pausedPid };
 }
 
-type ReasonsByMachine = Map<string, WaitingReasons>;
+export type ReasonsByMachine = Map<string, WaitingReasons>;
 
-function recentReasons(events: readonly RunEvent[]): ReasonsByMachine {
+export function recentReasons(events: readonly RunEvent[]): ReasonsByMachine {
   const reasons: ReasonsByMachine = new Map();
   for (const event of events) {
     if (event.kind !== "slot-waiting") continue;
@@ -68,13 +68,22 @@ function recentReasons(events: readonly RunEvent[]): ReasonsByMachine {
 function shortagesOf({ state }: BatchHere, reasons: ReasonsByMachine): Map<JobId, string> {
   const shortages = new Map<JobId, string>();
   for (const tracked of state.jobs.values()) {
-    const { job, fate } = tracked;
-    const ofMachine = fate.kind === "tried" && reasons.get(fate.machine);
-    if (!ofMachine || wordOf(tracked) !== "waiting") continue;
-    const reason = reasonFor(ofMachine, job, (id) => state.jobs.get(id)?.job);
-    if (reason !== undefined) shortages.set(job.id, reason);
+    const reason = shortageOf(state, tracked, reasons);
+    if (reason !== undefined) shortages.set(tracked.job.id, reason);
   }
   return shortages;
+}
+
+/** Undefined: it does not wait on a machine that gave a reason. */
+export function shortageOf(
+  { jobs }: Pick<BatchState, "jobs">,
+  tracked: TrackedJob,
+  reasons: ReasonsByMachine,
+): string | undefined {
+  const { job, fate } = tracked;
+  const ofMachine = fate.kind === "tried" && reasons.get(fate.machine);
+  if (!ofMachine || wordOf(tracked) !== "waiting") return undefined;
+  return reasonFor(ofMachine, job, (id) => jobs.get(id)?.job);
 }
 
 /** What is on a machine only to be shown is no reason to count it as unreached. Anything but its own mistake is our bug. */

@@ -3,7 +3,7 @@
 
 import { ExitCode, UserError } from "../../errors.js";
 import { pause } from "../../fleet/retrying.js";
-import type { RecordedMachine } from "../../plan/fold/replay.js";
+import type { RecordedMachine } from "../../plan/fold/read-past.js";
 import type { Place } from "../../remote/engine/layout.js";
 import { RemoteError } from "../../remote/engine/remote-error.js";
 import { follow } from "../../remote/spool/follow.js";

@@ -2,6 +2,7 @@
 
 import { courseOf } from "../../model/attempt.js";
 import { rankOf } from "../../model/attempt-key.js";
+import type { BatchSettings } from "../../model/batch.js";
 import { type TrackedJob, wordOf } from "../../model/batch-state.js";
 import type { JobStatus } from "../../model/batch-status.js";
 import { type Job, kindOf, type Requirement } from "../../model/job.js";
@@ -13,8 +14,14 @@ import type { WaitingNeed } from "../../plan/why/verdict.js";
 import { type BatchHere, resumeCommand } from "../find/batches-here.js";
 import { jobStatuses } from "../job-status.js";
 
+/** What of a batch matters here. */
+export type ExplainedBatch = Pick<
+  BatchHere,
+  "batch" | "stem" | "jobs" | "slots" | "state" | "stuck" | "holder"
+> & { readonly settings: Pick<BatchSettings, "requirement" | "placing"> };
+
 export interface Explaining {
-  readonly here: BatchHere;
+  readonly here: ExplainedBatch;
   readonly machines: readonly MeasuredMachine[];
   /** The client that follows the batch and is paused; null: none is. */
   readonly pausedPid: number | null;
@@ -89,7 +96,7 @@ function whyJob(explaining: Explaining, { job, others }: Asked): WhyJob | null {
 }
 
 /** By index. UUIDs of MIG slices have none; those of older slots are as planned. */
-function cardsOf(here: BatchHere, { machine, slot, gpus }: JobStatus): number[] {
+function cardsOf(here: ExplainedBatch, { machine, slot, gpus }: JobStatus): number[] {
   const planned = here.slots.get(machine ?? "")?.find(({ index }) => index === slot)?.gpus ?? [];
   const indices = gpus?.map(Number) ?? planned.map(({ index }) => index);
   return indices.filter((index) => Number.isInteger(index));
@@ -117,17 +124,17 @@ function why(explaining: Explaining, job: Job) {
 }
 
 /** A job that ran out of memory may need more than it asked for. */
-function needed({ settings, state }: BatchHere, job: Job): Requirement {
+function needed({ settings, state }: ExplainedBatch, job: Job): Requirement {
   return (state.jobs.get(job.id)?.job ?? job).requirement ?? settings.requirement;
 }
 
 /** Those that wait for other jobs: they take no room yet. */
-function heldJobs({ state }: BatchHere): Job[] {
+function heldJobs({ state }: ExplainedBatch): Job[] {
   return [...state.held].flatMap((id) => state.jobs.get(id)?.job ?? []);
 }
 
 /** In the order in which they start. */
-function waitingJobs({ jobs, state }: BatchHere): Job[] {
+export function waitingJobs({ jobs, state }: Pick<ExplainedBatch, "jobs" | "state">): Job[] {
   return jobs
     .flatMap(({ id }) => {
       const tracked = state.jobs.get(id);
@@ -138,7 +145,7 @@ function waitingJobs({ jobs, state }: BatchHere): Job[] {
 }
 
 /** Jobs that wait on another machine take nothing on this one. */
-function earlierOn(machine: string, here: BatchHere, before: readonly Job[]): WaitingNeed[] {
+function earlierOn(machine: string, here: ExplainedBatch, before: readonly Job[]): WaitingNeed[] {
   const needs = new Map<string, WaitingNeed>();
   for (const each of before.filter(({ id }) => waitsFor(here.state.jobs.get(id), machine))) {
     const kind = kindOf(each.requirement);

@@ -5,6 +5,12 @@ import { withExamples, withNote } from "../help/examples.js";
 
 export interface McpInvocation {
   readonly command: "mcp";
+  readonly options: McpOptions;
+}
+
+export interface McpOptions {
+  /** As typed; null: as the variable or a configuration file says. */
+  readonly server: string | null;
 }
 
 const TOOLS = "probe, run, enqueue, status, why, logs, results, stop, retry. docs/agents.md describes them.";
@@ -17,10 +23,14 @@ export function describeMcp(choose: (invocation: McpInvocation) => void): Comman
     .summary("Offer tools to agents over stdin and stdout.")
     .description(
       "Offer tools to agents over stdin and stdout, by the Model Context Protocol. Jobs run on when it ends.",
+    )
+    .option(
+      "--server <server>",
+      "ask the queue service of user@host, through ssh, or that at tcp://host:port",
     );
   withNote(command, "Tools", TOOLS);
   withNote(command, "Clients", CLIENTS);
-  return withExamples(command, [["Serve the tools until stdin ends", "sshoal mcp"]]).action(() =>
-    choose({ command: "mcp" }),
+  return withExamples(command, [["Serve the tools until stdin ends", "sshoal mcp"]]).action(
+    (raw: { server?: string }) => choose({ command: "mcp", options: { server: raw.server ?? null } }),
   );
 }

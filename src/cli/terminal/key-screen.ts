@@ -1,13 +1,11 @@
 // Holds the terminal for a view: reads its keys and draws, except while a question is asked or in the background.
 
 import type { Suspendable } from "../../batch/connector.js";
-import { isInForeground, listenForStops } from "./job-control.js";
 import { parseKeys } from "./key-press.js";
 import { findKeyboard, Keyboard } from "./keyboard.js";
+import { TerminalTurn } from "./terminal-turn.js";
 
 const [INTERRUPT, SUSPEND] = ["\x03", "\x1a"];
-/** After `bg` there is no signal when `fg` is typed. */
-const LOOK_AGAIN_MS = 500;
 
 export interface ScreenUse {
   readonly view: { hide(isHidden: boolean): void };
@@ -20,59 +18,25 @@ export interface ScreenUse {
 /** Owns the keyboard and a timer; close() it. */
 export class KeyScreen implements Suspendable {
   readonly #use: ScreenUse;
-  readonly #keyboard: Keyboard | null;
-  readonly #stopListening: () => void;
-  #isAsking = false;
-  #isAway = false;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #turn: TerminalTurn;
 
   constructor(use: ScreenUse) {
     this.#use = use;
     const input = findKeyboard(process.stdin, true);
-    this.#keyboard = input && new Keyboard(input, (text) => this.#take(text));
-    this.#stopListening = listenForStops({
-      onStop: () => this.#leave(),
-      onContinue: () => this.#return(),
-    });
-    this.#return();
+    const keyboard = input && new Keyboard(input, (text) => this.#take(text));
+    this.#turn = new TerminalTurn(keyboard, ({ isAsking, isAway }) => use.view.hide(isAsking || isAway));
   }
 
   suspend(): void {
-    this.#isAsking = true;
-    this.#settle();
+    this.#turn.suspend();
   }
 
   resume(): void {
-    this.#isAsking = false;
-    this.#settle();
+    this.#turn.resume();
   }
 
   close(): void {
-    this.#stopListening();
-    clearInterval(this.#timer);
-    this.#keyboard?.rest();
-  }
-
-  #leave(): void {
-    this.#isAway = true;
-    this.#settle();
-  }
-
-  #return(): void {
-    clearInterval(this.#timer);
-    this.#isAway = !isInForeground();
-    if (this.#isAway)
-      this.#timer = setInterval(() => isInForeground() && this.#return(), LOOK_AGAIN_MS).unref();
-    // The shell may have changed the terminal's mode.
-    this.#keyboard?.rest();
-    this.#settle();
-  }
-
-  #settle(): void {
-    const isOff = this.#isAsking || this.#isAway;
-    if (isOff) this.#keyboard?.rest();
-    else this.#keyboard?.read();
-    this.#use.view.hide(isOff);
+    this.#turn.close();
   }
 
   #take(text: string): void {

@@ -4,10 +4,10 @@
 import type { Steering } from "../../batch/follow/steering.js";
 import type { KeysMode } from "../../report/live/keys-mode.js";
 import type { LiveView, Suspendable } from "../../report/reporter.js";
-import { isInForeground, listenForStops } from "./job-control.js";
 import { type Action, type Held, parseKeys, press } from "./key-press.js";
 import { Keyboard } from "./keyboard.js";
 import type { TerminalInput } from "./prompt.js";
+import { TerminalTurn } from "./terminal-turn.js";
 
 export interface HoldParts {
   readonly view: LiveView;
@@ -22,66 +22,30 @@ interface Keys {
   readonly steering: Steering;
 }
 
-/** After `bg` there is no signal when `fg` is typed. */
-const LOOK_AGAIN_MS = 500;
-
 export class TerminalHold implements Suspendable {
   readonly #view: LiveView;
-  readonly #keyboard: Keyboard | null;
-  readonly #otherwise: KeysMode | null;
-  readonly #stopListening: () => void;
+  readonly #turn: TerminalTurn;
   #mode: KeysMode = "hint";
-  #isAsking = false;
-  #isAway = false;
-  #timer: NodeJS.Timeout | undefined;
 
   constructor({ view, keys, otherwise = null }: HoldParts) {
     this.#view = view;
-    this.#keyboard = keys && new Keyboard(keys.input, (text) => this.#take(text, keys.steering));
-    this.#otherwise = otherwise;
-    this.#stopListening = listenForStops({
-      onStop: () => this.#leave(),
-      onContinue: () => this.#return(),
+    const keyboard = keys && new Keyboard(keys.input, (text) => this.#take(text, keys.steering));
+    this.#turn = new TerminalTurn(keyboard, ({ isAway }) => {
+      view.hide(isAway);
+      view.showKeys(keyboard === null || isAway ? otherwise : this.#mode);
     });
-    this.#return();
   }
 
   suspend(): void {
-    this.#isAsking = true;
-    this.#settle();
+    this.#turn.suspend();
   }
 
   resume(): void {
-    this.#isAsking = false;
-    this.#settle();
+    this.#turn.resume();
   }
 
   close(): void {
-    this.#stopListening();
-    clearInterval(this.#timer);
-    this.#keyboard?.rest();
-  }
-
-  #leave(): void {
-    this.#isAway = true;
-    this.#settle();
-  }
-
-  #return(): void {
-    clearInterval(this.#timer);
-    this.#isAway = !isInForeground();
-    if (this.#isAway)
-      this.#timer = setInterval(() => isInForeground() && this.#return(), LOOK_AGAIN_MS).unref();
-    // The shell may have changed the terminal's mode.
-    this.#keyboard?.rest();
-    this.#settle();
-  }
-
-  #settle(): void {
-    if (this.#isAsking || this.#isAway) this.#keyboard?.rest();
-    else this.#keyboard?.read();
-    this.#view.hide(this.#isAway);
-    this.#view.showKeys(this.#keyboard === null || this.#isAway ? this.#otherwise : this.#mode);
+    this.#turn.close();
   }
 
   #take(text: string, steering: Steering): void {
@@ -109,7 +73,7 @@ export class TerminalHold implements Suspendable {
       case "suspend":
         return void process.kill(0, "SIGTSTP");
       case "quit":
-        this.#leave();
+        this.#turn.leave();
         return void process.kill(0, "SIGQUIT");
       default:
         return action satisfies never;

@@ -23,6 +23,12 @@ const FIELDS = {
     word("A job."),
     MOST_AFTER,
   ),
+  cwd: word(
+    "The directory in which the jobs run; of a service on another computer, one there [that of the queue, or directory].",
+  ),
+  freeze: flag(
+    "Run the jobs in a copy of the directory as it is now, which is also sent to a service on another computer [false].",
+  ),
   startService: flag(
     "Start the queue service if it does not run. It stays until `sshoal serve stop` [false: an error says so].",
   ),
@@ -50,7 +56,18 @@ export const ENQUEUE = tool({
 });
 
 async function enqueue(asked: ValuesOf<typeof FIELDS>, { host }: Call): Promise<Answer> {
-  const { commands = [], queue, priority, after, retries, env, startService: _, ...need } = asked;
+  const {
+    commands = [],
+    queue,
+    priority,
+    cwd,
+    freeze,
+    after,
+    retries,
+    env,
+    startService: _,
+    ...need
+  } = asked;
   const directory = directoryOf(host, asked.directory);
   const words = [
     ...(queue === undefined ? [] : [queue]),
@@ -60,6 +77,8 @@ async function enqueue(asked: ValuesOf<typeof FIELDS>, { host }: Call): Promise<
     ...envWords(env),
     ...(retries === undefined ? [] : ["--retries", `${retries}`]),
     ...(priority === undefined ? [] : [`--priority=${priority}`]),
+    ...(cwd === undefined ? [] : ["--cwd", cwd]),
+    ...(freeze ? ["--freeze"] : []),
     ...(after === undefined ? [] : ["--after", after.join(",")]),
   ];
   const stdin = await batchText(commands);

@@ -4,7 +4,7 @@
 import { attemptsOf, outcomeAtHome, runsOf, type TrackedJob } from "../../model/batch-state.js";
 import type { Job, JobId } from "../../model/job.js";
 import type { JobMove, ScriptEdit } from "../../model/script-edit.js";
-import type { Past } from "../fold/replay.js";
+import type { Past } from "../fold/read-past.js";
 import type { RunState } from "../run-state.js";
 import { ENDINGS, planFiles } from "./file-moves.js";
 import { type Matching, matchJobs, type PastJob } from "./match-jobs.js";
@@ -28,7 +28,7 @@ function pastJobs({ jobs, commands }: Past, state: RunState, by: "command" | "na
   const known: PastJob[] = [];
   for (const [id, job] of jobs) {
     const tracked = state.jobs.get(id);
-    if (tracked === undefined || (tracked.isGone && by === "name")) continue;
+    if (tracked === undefined || (tracked.traits.isGone && by === "name")) continue;
     known.push({ job, command: commands.get(id) ?? job.command, progress: progressOf(tracked) });
   }
   const placeOf = ({ job }: PastJob) => job.order ?? job.id;
@@ -36,7 +36,7 @@ function pastJobs({ jobs, commands }: Past, state: RunState, by: "command" | "na
 }
 
 function progressOf(tracked: TrackedJob): number {
-  if (tracked.isGone) return 0;
+  if (tracked.traits.isGone) return 0;
   if (outcomeAtHome(tracked) !== undefined) return 3;
   return runsOf(tracked) > 0 ? 2 : 1;
 }
@@ -48,7 +48,7 @@ export function editOf(
   there: readonly string[],
 ): ScriptEdit | null {
   const { jobs, added } = matching;
-  const gone = matching.gone.filter((id) => !state.jobs.get(id)?.isGone);
+  const gone = matching.gone.filter((id) => !state.jobs.get(id)?.traits.isGone);
   const wasTried = (id: JobId) => (state.jobs.get(id)?.lastNumber ?? 0) > 0;
   const hasBegun = (id: JobId) => {
     const tracked = state.jobs.get(id);
@@ -88,8 +88,8 @@ function versions(
   return jobs.flatMap(({ id, name }) => {
     const earlier = added.has(id) ? state.jobs.get(goneByName.get(name) ?? 0) : undefined;
     if (earlier === undefined) return [];
-    const { job, after } = earlier;
-    const before = attemptsOf(earlier).length > 0 ? job.id : after;
+    const { job, traits } = earlier;
+    const before = attemptsOf(earlier).length > 0 ? job.id : traits.after;
     return before === null ? [] : [[id, before] as const];
   });
 }

@@ -11,7 +11,7 @@ import { isToGrow } from "../grown.js";
 import { noteEnd } from "../halt.js";
 import { isToKeep, lastBegun } from "../kept-dirs.js";
 import { type RunState, toChange } from "../run-state.js";
-import { makeCurrent, noteRun, release, setStage } from "./attempts.js";
+import { makeCurrent, noteRun, release, setStage, setTraits } from "./attempts.js";
 
 type EventOf<K extends RunEvent["kind"]> = Extract<RunEvent, { kind: K }>;
 type AttemptEvent = EventOf<"job-started" | "job-ended" | "job-collected" | "job-stuck">;
@@ -52,7 +52,7 @@ export function applyToAttempt(state: RunState, event: AttemptEvent): boolean {
 
 function start({ state, machine, tracked, attempt }: About, event: EventOf<"job-started">): boolean {
   const { stage } = attempt;
-  const { slot, gpus } = event;
+  const { slot, gpus, resources } = event;
   const startedAt = startOf(event);
   // The client may learn that a job began before it learns in which slot.
   const isKnown = stage.kind === "running" ? stage.slot !== null : !isBefore(stage, "running");
@@ -65,7 +65,7 @@ function start({ state, machine, tracked, attempt }: About, event: EventOf<"job-
   machine.isFull = false;
   const isStopping = stage.kind === "running" && stage.isStopping;
   const running: Stage = { kind: "running", slot, startedAt, isStopping };
-  setStage(state, machine, attempt, withRare(running, { gpus }));
+  setStage(state, machine, attempt, withRare(running, { gpus, resources }));
   return attempt.isCurrent;
 }
 
@@ -74,10 +74,10 @@ function end({ state, machine, tracked, attempt }: About, event: EventOf<"job-en
   if (!isBefore(attempt.stage, "ended")) return false;
   isReclaimed(state, tracked, attempt);
   noteRun(tracked, attempt);
-  const { slot, startedAt, gpus } = courseOf(attempt.stage);
+  const { slot, startedAt, gpus, resources } = courseOf(attempt.stage);
   const endedAt = endOf(startedAt, durationMs, timeOf(at));
   const ended: Stage = { kind: "ended", slot, startedAt, endedAt, durationMs, outcome };
-  setStage(state, machine, attempt, withRare(ended, { gpus, footprint }));
+  setStage(state, machine, attempt, withRare(ended, { gpus, resources, footprint }));
   noteDuration(state, { startedAt, endedAt, durationMs, outcome });
   const isRetried = isWorthRetrying(state, tracked, outcome);
   if (attempt.isCurrent && !isRetried) noteEnd(state, attempt.job, outcome);
@@ -88,13 +88,19 @@ function end({ state, machine, tracked, attempt }: About, event: EventOf<"job-en
 
 interface Rare {
   readonly gpus?: Ending["gpus"] | undefined;
+  readonly resources?: Ending["resources"] | undefined;
   readonly footprint?: Ending["footprint"] | undefined;
 }
 
 /** Adds what few attempts have. The stage of the others is one literal, which takes less time and memory than spreads. */
-function withRare(stage: Stage, { gpus, footprint }: Rare): Stage {
-  if (gpus === undefined && footprint === undefined) return stage;
-  return { ...stage, ...(gpus && { gpus }), ...(footprint && { footprint }) };
+function withRare(stage: Stage, { gpus, resources, footprint }: Rare): Stage {
+  if (gpus === undefined && resources === undefined && footprint === undefined) return stage;
+  return {
+    ...stage,
+    ...(gpus && { gpus }),
+    ...(resources && { resources }),
+    ...(footprint && { footprint }),
+  };
 }
 
 /** At the latest, the time at which the client heard of it. */
@@ -156,7 +162,7 @@ function collect(
 function noteCopy(state: RunState, tracked: TrackedJob, attempt: Attempt, copy: string): void {
   const atHome = outcomeAtHome(tracked);
   if (atHome && succeeded(atHome)) {
-    tracked.copy = null;
+    if (tracked.traits.copy !== null) setTraits(tracked, { copy: null });
     // The success itself is never kept.
     return release(state, tracked.earlier);
   }
@@ -166,7 +172,7 @@ function noteCopy(state: RunState, tracked: TrackedJob, attempt: Attempt, copy: 
     state,
     attemptsOf(tracked).filter(({ number }) => number < last.number),
   );
-  if (last === attempt && !succeeded(last.stage.outcome)) tracked.copy = copy;
+  if (last === attempt && !succeeded(last.stage.outcome)) setTraits(tracked, { copy });
 }
 
 /** Applies what the machine sent when it was asked again for missing results. */
@@ -190,9 +196,9 @@ function stick({ state, machine, attempt }: About): boolean {
 /** If no other machine has the job yet, this attempt becomes current again, so that the job does not run twice. */
 export function isReclaimed(state: RunState, tracked: TrackedJob, attempt: Attempt): boolean {
   if (attempt.isCurrent) return false;
-  const { fate, isReplaced, lastNumber } = tracked;
+  const { fate, traits, lastNumber } = tracked;
   const isHere = fate.kind !== "tried" && fate.kind !== "skipped";
-  const isFree = isHere && !isReplaced;
+  const isFree = isHere && !traits.isReplaced;
   if (!isFree || attempt.number !== lastNumber) return false;
   makeCurrent(state, tracked, attempt);
   return true;
@@ -213,10 +219,11 @@ function isHome({ fate }: TrackedJob): boolean {
 }
 
 export function isWorthRetrying(state: RunState, tracked: TrackedJob, outcome: Outcome): boolean {
-  const { policy, interrupted, stopping, excused } = state;
-  const { job, retries, isGone } = tracked;
-  if (isGone || interrupted !== "no" || stopping.has(job.id)) return false;
+  // Most jobs succeed.
   if (succeeded(outcome) || outcome.kind === "stopped") return false;
+  const { policy, interrupted, stopping, excused } = state;
+  const { job, traits } = tracked;
+  if (traits.isGone || interrupted !== "no" || stopping.has(job.id)) return false;
   if (excused.has(job.id) || isToGrow(state, tracked, outcome)) return true;
-  return (outcome.kind === "lost" || policy.retriesFailures) && retries < policy.retries;
+  return (outcome.kind === "lost" || policy.retriesFailures) && traits.retries < policy.retries;
 }

@@ -14,7 +14,8 @@ export function list(machine: MachineState, attempt: Attempt): void {
     return;
   }
   if (stage.missing.length > 0) machine.rests.set(attemptKey(attempt), attempt);
-  else if (stage.isThere) (stage.isKept ? machine.kept : machine.toFree).set(attemptKey(attempt), attempt);
+  else if (stage.isThere && stage.isKept) machine.kept.set(attemptKey(attempt), attempt);
+  else if (stage.isThere) machine.toFree.add(attempt);
   if (stage.isToRetry) machine.toRetry.add(attempt.job);
 }
 
@@ -28,7 +29,7 @@ export function unlist(machine: MachineState, attempt: Attempt): void {
   indexOf(machine, attempt)?.delete(attempt);
   if (stage.kind === "stuck") machine.stuck--;
   if (stage.kind !== "collected") return;
-  machine.toFree.delete(attemptKey(attempt));
+  machine.toFree.delete(attempt);
   machine.kept.delete(attemptKey(attempt));
   machine.rests.delete(attemptKey(attempt));
   if (stage.isToRetry) machine.toRetry.delete(attempt.job);

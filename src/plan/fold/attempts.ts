@@ -1,7 +1,7 @@
 // The only file that changes an attempt's stage, so that counts and indices stay correct.
 
 import { ASSIGNED, type Attempt, type Stage } from "../../model/attempt.js";
-import { rankIn } from "../../model/attempt-key.js";
+import { attemptKey, rankIn } from "../../model/attempt-key.js";
 import {
   attemptsOf,
   type Fate,
@@ -10,6 +10,8 @@ import {
   phaseOf,
   runsOf,
   type TrackedJob,
+  type Traits,
+  USUAL_TRAITS,
   withAttempt,
 } from "../../model/batch-state.js";
 import { unlink } from "../dependencies.js";
@@ -24,7 +26,7 @@ const NONE: readonly Attempt[] = [];
 export function assignTo(state: RunState, machine: MachineState, tracked: TrackedJob, number: number): void {
   const { id } = tracked.job;
   tracked.lastNumber = number;
-  tracked.isReplaced = false;
+  if (tracked.traits.isReplaced) setTraits(tracked, { isReplaced: false });
   const attempt: Attempt = {
     kind: "tried",
     job: id,
@@ -56,7 +58,7 @@ export function discard(state: RunState, tracked: TrackedJob, attempt: Attempt):
   forget(machine, attempt);
   if (isCurrentOf(tracked, attempt)) giveBack(state, tracked);
   else leaveOut(tracked, attempt);
-  if (tracked.isGone && attemptsOf(tracked).every(({ stage }) => stage.kind === "collected"))
+  if (tracked.traits.isGone && attemptsOf(tracked).every(({ stage }) => stage.kind === "collected"))
     untrack(state, tracked);
 }
 
@@ -112,12 +114,10 @@ export function unstick(state: RunState, machine: MachineState, attempt: Attempt
 }
 
 /** Notes that the machine no longer has its results. */
-export function noteFreed({ toFree, kept }: MachineState, key: string): void {
-  const stage = (toFree.get(key) ?? kept.get(key))?.stage;
-  if (stage?.kind !== "collected") return;
-  stage.isThere = false;
-  toFree.delete(key);
-  kept.delete(key);
+export function noteFreed({ toFree, kept }: MachineState, attempt: Attempt): void {
+  const { stage } = attempt;
+  if (stage.kind !== "collected") return;
+  if (toFree.delete(attempt) || kept.delete(attemptKey(attempt))) stage.isThere = false;
 }
 
 /** Allows the machines to remove the directories of these attempts. */
@@ -149,12 +149,7 @@ export function track(state: RunState, job: TrackedJob["job"]): TrackedJob {
     fate: WAITING,
     earlier: NONE,
     lastNumber: 0,
-    retries: 0,
-    avoids: null,
-    isReplaced: false,
-    isGone: false,
-    copy: null,
-    after: null,
+    traits: USUAL_TRAITS,
   };
   state.jobs.set(job.id, tracked);
   state.tally.waiting++;
@@ -162,6 +157,10 @@ export function track(state: RunState, job: TrackedJob["job"]): TrackedJob {
   if (job.dependsOn !== undefined) relink(state, tracked);
   passOn(state, job.id);
   return tracked;
+}
+
+export function setTraits(tracked: TrackedJob, change: Partial<Traits>): void {
+  tracked.traits = { ...tracked.traits, ...change };
 }
 
 /** Removes a job whose attempts are all collected. The machines free what they still have of them. */

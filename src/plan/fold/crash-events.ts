@@ -38,7 +38,7 @@ export function reopenMachine(state: RunState, name: string): void {
 function excuse(state: RunState, machine: string, id: JobId): void {
   const tracked = state.jobs.get(id);
   if (tracked?.fate.kind !== "tried" || tracked.fate.machine !== machine) return;
-  if (tracked.isGone || state.stopping.has(id)) return;
+  if (tracked.traits.isGone || state.stopping.has(id)) return;
   const { stage } = tracked.fate;
   if (stage.kind !== "ended" && stage.kind !== "collected") return;
   forgetEnd(state, id);

@@ -6,7 +6,7 @@ import { type Job, kindOf } from "../../model/job.js";
 import type { ScriptEdit } from "../../model/script-edit.js";
 import { asGrown, forgetOutdated } from "../grown.js";
 import type { RunState } from "../run-state.js";
-import { drop, makeCurrent, overtake, release, settleRetry, untrack } from "./attempts.js";
+import { drop, makeCurrent, overtake, release, setTraits, settleRetry, untrack } from "./attempts.js";
 import { relink, WAITING } from "./fates.js";
 
 /** Applying the same edit twice is harmless. */
@@ -16,13 +16,13 @@ export function applyEdit(state: RunState, { moves, gone, after, files }: Script
   for (const { job: id, from, to } of moves) {
     const tracked = state.jobs.get(id);
     if (tracked === undefined) continue;
-    tracked.copy = copyAfter(tracked.copy, { from, to }, asides);
+    setTraits(tracked, { copy: copyAfter(tracked.traits.copy, { from, to }, asides) });
     setJob(state, tracked, { ...tracked.job, name: to });
-    if (tracked.isGone && !leaving.has(id)) revive(state, tracked);
+    if (tracked.traits.isGone && !leaving.has(id)) revive(state, tracked);
   }
   for (const [id, other] of after) {
     const tracked = state.jobs.get(id);
-    if (tracked !== undefined) tracked.after = other;
+    if (tracked !== undefined) setTraits(tracked, { after: other });
   }
   for (const id of gone) {
     const tracked = state.jobs.get(id);
@@ -53,7 +53,7 @@ export function setJob(state: RunState, tracked: TrackedJob, job: Job): void {
 
 /** Waiting attempts are taken back from their machine; an attempt that has begun continues. */
 function retire(state: RunState, tracked: TrackedJob): void {
-  tracked.isGone = true;
+  setTraits(tracked, { isGone: true });
   settleRetry(state, tracked);
   release(state, attemptsOf(tracked));
   const left = attemptsOf(tracked).findLast(isLeft);
@@ -67,7 +67,7 @@ function retire(state: RunState, tracked: TrackedJob): void {
 
 /** The command is in the file again before its old attempt was taken back. */
 function revive(state: RunState, tracked: TrackedJob): void {
-  tracked.isGone = false;
+  setTraits(tracked, { isGone: false });
   const left = attemptsOf(tracked).findLast(isLeft);
   if (tracked.fate.kind === "dropped" && left !== undefined) makeCurrent(state, tracked, left);
 }
@@ -75,7 +75,7 @@ function revive(state: RunState, tracked: TrackedJob): void {
 /** Forgets gone jobs that have nothing left on any machine. */
 export function forgetGone(state: RunState): void {
   for (const tracked of [...state.jobs.values()])
-    if (tracked.isGone && !attemptsOf(tracked).some(isLeft)) untrack(state, tracked);
+    if (tracked.traits.isGone && !attemptsOf(tracked).some(isLeft)) untrack(state, tracked);
 }
 
 function isLeft({ stage }: Attempt): boolean {

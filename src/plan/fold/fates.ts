@@ -20,8 +20,8 @@ export function setFate(state: RunState, tracked: TrackedJob, fate: Fate): void 
 }
 
 /** True if it begins as soon as it may, in this run or the next. */
-function isToBegin({ isGone }: TrackedJob, { kind }: Fate): boolean {
-  return kind === "waiting" || (kind === "dropped" && !isGone);
+function isToBegin({ traits }: TrackedJob, { kind }: Fate): boolean {
+  return kind === "waiting" || (kind === "dropped" && !traits.isGone);
 }
 
 /** It waits for a machine or for other jobs, or is skipped because of others. `fate`: if it is not skipped. */
@@ -87,8 +87,8 @@ export function relink(state: RunState, tracked: TrackedJob): void {
 }
 
 /** The fate of a job that is back at the client. */
-export function fateAtHome({ interrupted, stopping }: RunState, { job, isGone }: TrackedJob): Fate {
-  if (isGone) return DROPPED;
+export function fateAtHome({ interrupted, stopping }: RunState, { job, traits }: TrackedJob): Fate {
+  if (traits.isGone) return DROPPED;
   if (interrupted === "stop" || stopping.has(job.id)) return STOPPED;
   return interrupted === "no" ? WAITING : DROPPED;
 }

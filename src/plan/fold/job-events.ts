@@ -6,7 +6,16 @@ import type { Job, JobId } from "../../model/job.js";
 import { sortWaiting } from "../halt.js";
 import { lastKept } from "../kept-dirs.js";
 import { kindOfJob, type RunState } from "../run-state.js";
-import { assignTo, discard, drop, giveBack, isToRetry, overtake, settleRetry } from "./attempts.js";
+import {
+  assignTo,
+  discard,
+  drop,
+  giveBack,
+  isToRetry,
+  overtake,
+  setTraits,
+  settleRetry,
+} from "./attempts.js";
 import { setJob } from "./edit-events.js";
 import { WAITING } from "./fates.js";
 import { shrink } from "./grow-events.js";
@@ -99,13 +108,13 @@ export function resumeJobs(state: RunState, jobs: readonly JobId[]): void {
 export function replace(state: RunState, id: JobId): void {
   const tracked = state.jobs.get(id);
   if (tracked === undefined) return;
-  tracked.isReplaced = true;
+  setTraits(tracked, { isReplaced: true });
   overtake(state, tracked, WAITING);
 }
 
 /** Results in place are the last copy, unless a successful or later attempt made another copy. */
 function noteMoved(tracked: TrackedJob, aside: string | undefined): void {
-  if (tracked.copy === tracked.job.name) tracked.copy = aside ?? null;
+  if (tracked.traits.copy === tracked.job.name) setTraits(tracked, { copy: aside ?? null });
 }
 
 export function retry(state: RunState, { jobs, machine, asides }: EventOf<"jobs-retried">): void {
@@ -113,9 +122,9 @@ export function retry(state: RunState, { jobs, machine, asides }: EventOf<"jobs-
     const tracked = state.jobs.get(id);
     if (tracked === undefined) continue;
     settleRetry(state, tracked);
-    if (!state.excused.delete(id)) tracked.retries++;
+    if (!state.excused.delete(id)) setTraits(tracked, { retries: tracked.traits.retries + 1 });
     noteMoved(tracked, asides?.[id]);
-    tracked.avoids = lastKept(tracked) === null ? machine : null;
+    setTraits(tracked, { avoids: lastKept(tracked) === null ? machine : null });
     overtake(state, tracked, WAITING);
     giveBack(state, tracked);
   }

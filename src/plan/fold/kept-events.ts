@@ -22,5 +22,5 @@ export function setKeeping(state: RunState, { keepsDir: keepsDirs = false }: Bat
 /** Applies the machine's own list of the directories that it has. */
 export function noteKept(machine: MachineState, jobs: readonly JobId[]): void {
   const there = new Set(jobs);
-  for (const [key, { job }] of [...machine.kept]) if (!there.has(job)) noteFreed(machine, key);
+  for (const attempt of [...machine.kept.values()]) if (!there.has(attempt.job)) noteFreed(machine, attempt);
 }

@@ -8,7 +8,7 @@ import { type JobId, kindOf } from "../../model/job.js";
 import type { ShortKind } from "../../model/left-out.js";
 import { type RunState, toChange } from "../run-state.js";
 import { isReclaimed } from "./attempt-events.js";
-import { discard, giveBack, noteFreed, noteRun, overtake, setStage } from "./attempts.js";
+import { discard, giveBack, noteFreed, noteRun, overtake, setStage, setTraits } from "./attempts.js";
 import { WAITING } from "./fates.js";
 
 type EventOf<K extends RunEvent["kind"]> = Extract<RunEvent, { kind: K }>;
@@ -37,7 +37,7 @@ export function beginVerb(state: RunState, decision: Decision): void {
       for (const { key } of decision.rests) machine.restsToTry.delete(key);
       return;
     case "free":
-      for (const key of decision.keys) noteFreed(machine, key);
+      for (const attempt of decision.attempts) noteFreed(machine, attempt);
       return;
     case "reconnect":
     case "collect":
@@ -91,7 +91,7 @@ export function finishMachine({ isFed }: RunState, machine: MachineState): void 
   const keeps = isFed ? 0 : kept.size;
   machine.hasSpool = attempts.size + stuck + rests.size + keeps > 0;
   machine.phase = "done";
-  for (const key of [...toFree.keys(), ...(isFed ? kept.keys() : [])]) noteFreed(machine, key);
+  for (const attempt of [...toFree, ...(isFed ? kept.values() : [])]) noteFreed(machine, attempt);
 }
 
 /** Jobs that were sent may have arrived and may run. Their fate is unknown, so no other machine gets them. */
@@ -140,7 +140,7 @@ export function takeBack(
 ): void {
   forEachOf(state, machine, jobs, (tracked, attempt) => {
     if (!isUnbegun(attempt)) return;
-    if (machine.isFull) tracked.avoids = machine.name;
+    if (machine.isFull) setTraits(tracked, { avoids: machine.name });
     discard(state, tracked, attempt);
   });
   forEachOf(state, machine, begun, (tracked, attempt) => {

@@ -4,12 +4,20 @@ case ${XDG_STATE_HOME-} in
   /*) above=$XDG_STATE_HOME ;;
   *) above=$HOME/.local/state ;;
 esac
-# shellcheck disable=SC1003
 note=$above/sshoal/service@$(uname -n | tr -c 'A-Za-z0-9_.\n-' '[_*]').json
+
+# Only its owner can read or write it.
+is_private() {
+  case $(ls -ld "$1") in
+    -??[-x]------*) ;;
+    *) return 1 ;;
+  esac
+}
+
 if [ ! -e "$note" ]; then
   echo none
 # Another account must not be able to lead us to a socket of its own.
-elif [ -f "$note" ] && [ ! -L "$note" ] && [ -O "$note" ] && ls -ld "$note" | grep -q '^-..[-x]------'; then
+elif [ -f "$note" ] && [ ! -L "$note" ] && [ -O "$note" ] && is_private "$note"; then
   # So must it be with the socket. One in another directory of the same name would get what is sent.
   socket=$(sed -n 's/.*"socket":"\([^"\\]*\)".*/\1/p' "$note")
   if [ -S "$socket" ] && [ -O "$socket" ]; then

@@ -20,7 +20,7 @@ export function parseEnds(lines: readonly string[], bytes: Buffer): Map<string, 
 }
 
 /** As printed, but for bytes that are no UTF-8. It begins in the middle of a line where that line is too long. */
-function lastLines(bytes: Buffer): string {
+export function lastLines(bytes: Buffer): string {
   const isCut = bytes.length >= END_BYTES;
   const lines = bytes
     .subarray(isCut ? letterStart(bytes) : 0)

@@ -145,9 +145,10 @@ export function allBatchesJson(batches: readonly AnyBatch[]): string[] {
 function jsonOf(batch: AnyBatch): object {
   const { kind, directory, stem } = batch;
   if (batch.kind === "unreadable") return { kind, directory, stem, problem: batch.problem };
-  const { counts, isAtWork, toCollect, elapsedMs, timeLeftMs, follower, seenAt, unreached } = batch;
+  const { counts, isAtWork, toCollect, elapsedMs, timeLeftMs, follower, apiSocket, seenAt, unreached } =
+    batch;
   const state = batchWord(counts, isAtWork);
-  const facts = { counts, toCollect, elapsedMs, timeLeftMs, follower, seenAt };
+  const facts = { counts, toCollect, elapsedMs, timeLeftMs, follower, apiSocket, seenAt };
   const machines = unreached.map(({ machine, reason }) => ({ machine, reason }));
   return { kind, directory, stem, batch: batch.batch, state, ...facts, unreached: machines };
 }

@@ -5,30 +5,36 @@ import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:
 import { hostname } from "node:os";
 import { UserError } from "../../errors.js";
 
-export interface Holder {
+/** Where the holder of a lock answers. */
+export interface HolderSockets {
+  /** For commands of this version; absent: there is none. */
+  readonly socket?: string;
+  /** The HTTP API; absent: there is none, as with a client of an older version. */
+  readonly api?: string;
+}
+
+export interface Holder extends HolderSockets {
   readonly pid: number;
   /** The start time of the process as the kernel counts it, because a pid can be reused. Empty if it cannot be read. */
   readonly startedAt: string;
   readonly host: string;
-  /** The socket on which the holder accepts requests; absent: none. */
-  readonly socket?: string;
 }
 
 /** A client's lock on a batch, kept through all its runs of the batch. */
 export class RunLock {
-  readonly #socket: string | null;
+  readonly #sockets: HolderSockets;
   readonly #isKept: () => boolean;
   #free: (() => void) | null = null;
 
   /** `isKept`: another run of the same client follows. */
-  constructor(socket: string | null, isKept: () => boolean = () => false) {
-    this.#socket = socket;
+  constructor(sockets: HolderSockets, isKept: () => boolean = () => false) {
+    this.#sockets = sockets;
     this.#isKept = isKept;
   }
 
   /** Throws UserError if another client holds it. */
   take(path: string): void {
-    this.#free ??= takeLock(path, this.#socket);
+    this.#free ??= takeLock(path, this.#sockets);
   }
 
   readonly release = (): void => {
@@ -39,12 +45,12 @@ export class RunLock {
 }
 
 /** Returns the function that releases the lock. Throws UserError if another client holds it. */
-export function takeLock(path: string, socket: string | null = null): () => void {
+export function takeLock(path: string, sockets: HolderSockets = {}): () => void {
   const me: Holder = {
     pid: process.pid,
     startedAt: startOf(process.pid) ?? "",
     host: hostname(),
-    ...(socket !== null && { socket }),
+    ...sockets,
   };
   const mine = `${path}.${process.pid}`;
   // Linking is atomic and the file is already complete, so no client ever reads a half-written lock.

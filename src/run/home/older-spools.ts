@@ -4,7 +4,8 @@
 import type { RunEvent } from "../../model/event.js";
 import { olderName, SPOOL_FORMAT } from "../../model/machine.js";
 import { initialState } from "../../plan/fold/initial-state.js";
-import { readPast, replay } from "../../plan/fold/replay.js";
+import { readPast } from "../../plan/fold/read-past.js";
+import { replay } from "../../plan/fold/replay.js";
 
 /** The format of the runs that did not record one. */
 const UNRECORDED_FORMAT = 2;

@@ -5,7 +5,7 @@ import { open, stat } from "node:fs/promises";
 import path from "node:path";
 import { parseAttemptKey } from "../../model/attempt-key.js";
 import type { OutputLimit } from "../../model/output-limit.js";
-import type { Past } from "../../plan/fold/replay.js";
+import type { Past } from "../../plan/fold/read-past.js";
 import type { OutputPosition } from "../../remote/spool/control.js";
 import type { OutputPiece } from "../../remote/spool/control-stream.js";
 import { addTo, type Growing, grow, makeFile, offsetOf, syncFile } from "./growing-file.js";

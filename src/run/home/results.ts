@@ -15,6 +15,7 @@ import { mkdir, open, rm } from "node:fs/promises";
 import path from "node:path";
 import { UserError } from "../../errors.js";
 import { type Series, seriesIn, takeNumber } from "../../plan/generations.js";
+import { makeDirs } from "./make-dirs.js";
 import { mergeResults } from "./merge-results.js";
 import { moveTo } from "./move-to.js";
 import { syncDirectory } from "./sync-directory.js";
@@ -67,7 +68,7 @@ export class Results {
   /** Makes the directory for results of this name. */
   makePlace(name: string): void {
     if (!isElsewhere(name)) return;
-    const made = mkdirSync(path.dirname(this.pathOf(name)), { recursive: true, mode: 0o700 });
+    const made = makeDirs(path.dirname(this.pathOf(name)), 0o700);
     if (made !== undefined) syncDirectory(path.dirname(made));
   }
 

@@ -126,14 +126,14 @@ export class Known {
     return {
       hasRun: lastBegun(tracked) !== null,
       keys: isHere ? keptOn(tracked, machine).map(attemptKey) : [],
-      copy: tracked.copy,
+      copy: tracked.traits.copy,
     };
   }
 
   /** Whether a name in job_results/ is that of results to come, or of what a next attempt begins with. */
   isNeeded(name: string): boolean {
     for (const tracked of this.#state.jobs.values()) {
-      if (tracked.copy === name) return true;
+      if (tracked.traits.copy === name) return true;
       if (tracked.job.name === name && outcomeAtHome(tracked) === undefined) return true;
     }
     return false;

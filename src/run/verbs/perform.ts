@@ -2,6 +2,7 @@
 
 import type { Fleet } from "../../fleet/fleet.js";
 import { isRetryable, pause } from "../../fleet/retrying.js";
+import { attemptKey } from "../../model/attempt-key.js";
 import type { Decision } from "../../model/decision.js";
 import type { JobId, Requirement } from "../../model/job.js";
 import type { Capacity, MachineSpec } from "../../model/machine.js";
@@ -129,7 +130,7 @@ export class Performer {
       case "collect-rest":
         return this.#collector.collectRests(link, decision.rests, emit);
       case "free":
-        return link.hasSpool ? (await link.control()).free(decision.keys) : undefined;
+        return link.hasSpool ? (await link.control()).free(decision.attempts.map(attemptKey)) : undefined;
       case "take-back":
         return this.#takeBack(link, decision.jobs, emit);
       case "stop":

@@ -10,12 +10,11 @@ import { unstage } from "../../remote/tree/unstage.js";
 import { deferred } from "../../transport/deferred.js";
 import type { Session } from "../../transport/session.js";
 import type { Emit } from "../loop.js";
+import { Allowance } from "./allowance.js";
 import { entriesOf, isTiny, type Provided } from "./carried-tree.js";
-import { askAboutSize, refuseSize, warnOfSize } from "./large-tree.js";
 import type { MachineLink } from "./machine-link.js";
 import { joinTrees, readable } from "./readable-trees.js";
-import { SentSizes } from "./sent-sizes.js";
-import type { SendingLimits, Terms } from "./terms.js";
+import type { Terms } from "./terms.js";
 
 /** How long the answer "it is there" counts. Another client may clean away a tree that was unused for ten minutes. */
 const ANSWER_COUNTS_MS = 60_000;
@@ -46,15 +45,12 @@ export class Stager {
   readonly #prepared = new WeakMap<Session, Prepared>();
   /** For a tree whose files changed before they were sent: the tree that is sent instead, the same to all machines. */
   readonly #successors = new WeakMap<Tree, Promise<Tree>>();
-  readonly #sizes = new SentSizes();
+  readonly #allowance: Allowance;
   #isTreeTold = false;
-  #isSizeTold = false;
-
-  /** The user's answer to the question whether to send this much. */
-  #answer: Promise<boolean> | null = null;
 
   constructor(terms: Pick<Terms, "trees" | "settings" | "sending">) {
     this.#terms = terms;
+    this.#allowance = new Allowance(terms.sending);
   }
 
   /** Does nothing if it is unknown which of several trees the machine needs, or if the tree travels with the jobs. */
@@ -81,7 +77,7 @@ export class Stager {
       if (tree.bytes <= SMALL_BYTES) resolve();
       return this.#settle(tree, emit, (current) => {
         const onProgress = this.#progressOf(link, current, (news) => tell(news));
-        const allow = (bytes: number) => this.#allow(link, current, bytes);
+        const allow = (bytes: number) => this.#allowance.ask(link.spec.name, current, bytes);
         return stage(session, { place, tree: current, signal, goAhead, allow, onProgress });
       });
     });
@@ -158,7 +154,7 @@ export class Stager {
   async #carry(link: MachineLink, first: Tree, emit: Emit): Promise<Provided> {
     let carried: Buffer | null = null;
     const { tree } = await this.#settle(first, emit, async (current) => {
-      await this.#allow(link, current, current.bytes);
+      await this.#allowance.ask(link.spec.name, current, current.bytes);
       carried = entriesOf(current);
       return true;
     });
@@ -207,7 +203,7 @@ export class Stager {
   #progressOf(link: MachineLink, tree: Tree, emit: Emit): (sentBytes: number, totalBytes: number) => void {
     let told = 0;
     return (sentBytes, totalBytes) => {
-      if (sentBytes === 0) this.#tellSize(link, tree, totalBytes, emit);
+      if (sentBytes === 0) this.#allowance.tell(link.spec.name, { tree, bytes: totalBytes }, emit);
       else if (sentBytes < totalBytes && sentBytes - told < 1 << 20) return;
       told = sentBytes;
       emit({ kind: "staging", machine: link.spec.name, sentBytes, totalBytes });
@@ -225,34 +221,7 @@ export class Stager {
     emit({ kind: "tree-read", files, bytes, leftOut });
     tellWarnings(all, emit);
   }
-
-  /**
-   * Rejects with UserError, which ends the run: a tree that is too large for one machine is too large for all that lack
-   * it.
-   */
-  async #allow(link: MachineLink, tree: Tree, bytes: number): Promise<void> {
-    const { maxBytes, confirm } = this.#terms.sending ?? NO_LIMITS;
-    const machine = link.spec.name;
-    const total = this.#sizes.add(machine, tree, bytes);
-    if (maxBytes !== null && total > maxBytes) throw refuseSize(tree, total, { machine, maxBytes });
-    const question = maxBytes === null && confirm !== null ? askAboutSize(tree, total) : null;
-    if (question === null || confirm === null) return;
-    this.#answer ??= confirm(question);
-    if (!(await this.#answer)) throw refuseSize(tree, total, { machine, maxBytes: null });
-  }
-
-  #tellSize(link: MachineLink, tree: Tree, treeBytes: number, emit: Emit): void {
-    const { maxBytes, confirm } = this.#terms.sending ?? NO_LIMITS;
-    if (maxBytes !== null || confirm !== null) return;
-    const total = this.#sizes.add(link.spec.name, tree, treeBytes);
-    const message = this.#isSizeTold ? null : warnOfSize(tree, total);
-    if (message === null) return;
-    this.#isSizeTold = true;
-    emit({ kind: "warning", message });
-  }
 }
-
-const NO_LIMITS: SendingLimits = { maxBytes: null, confirm: null };
 
 function tellWarnings({ warnings = [] }: Pick<Tree, "warnings">, emit: Emit): void {
   for (const message of warnings) emit({ kind: "warning", message });

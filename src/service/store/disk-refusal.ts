@@ -1,12 +1,18 @@
 // A disk that does not take the record's changes: full, over a quota, read-only or broken.
 
+import { ExitCode, UserError } from "../../errors.js";
+
 /** Nothing was changed. The same change may succeed later. */
-export class DiskRefusal extends Error {
+export class DiskRefusal extends UserError {
   /** One line for users. */
   readonly reason: string;
 
   constructor(reason: string, cause: unknown) {
-    super(`the record of the service cannot be written: ${reason}`, { cause });
+    super(`the record of the service cannot be written: ${reason}`, {
+      hint: "free space there, and type the same command again; sshoal serve status prints where it is",
+      exitCode: ExitCode.JobFailed,
+      cause,
+    });
     this.name = "DiskRefusal";
     this.reason = reason;
   }
@@ -21,6 +27,15 @@ const REASONS: ReadonlyMap<number, string> = new Map([
 ]);
 const LOCKED = 5;
 const CODES = new Set(["ENOSPC", "EDQUOT", "EROFS", "EIO"]);
+
+/** Throws DiskRefusal if the disk does not take it. */
+export function writing<T>(write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    throw asDiskRefusal(error);
+  }
+}
 
 /** Any other error is returned as it is. */
 export function asDiskRefusal(error: unknown): unknown {

@@ -1,6 +1,7 @@
 // The variables of jobs and queues, whose values may be secrets. They are in a file of their own, and nowhere else.
 
 import { createHmac, randomBytes } from "node:crypto";
+import { writing } from "./disk-refusal.js";
 import { json, text } from "./job-row.js";
 import type { Sql, Statement } from "./load-sqlite.js";
 
@@ -35,8 +36,8 @@ export class Secrets {
     const variables = JSON.stringify(Object.fromEntries(sorted));
     const hash = createHmac("sha256", this.#key).update(JSON.stringify(sorted)).digest("hex").slice(0, 40);
     const known = this.#find.get(hash);
-    if (known === undefined) this.#add.run(hash, variables, now);
-    else if (Math.abs(now - Number(known.kept_at)) > GRACE_MS / 2) this.#touch.run(now, hash);
+    if (known === undefined) writing(() => this.#add.run(hash, variables, now));
+    else if (Math.abs(now - Number(known.kept_at)) > GRACE_MS / 2) writing(() => this.#touch.run(now, hash));
     return hash;
   }
 

@@ -1,6 +1,7 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { beforeEach, expect, test } from "vitest";
+import type { QueueJob } from "../../../src/model/queue.js";
 import { until } from "../../rig/until.js";
 import { anEvent, aQueueJob } from "./scripted-service.js";
 import { useServed } from "./served.js";
@@ -24,8 +25,12 @@ function heardOn(answer: IncomingMessage): { text: string; isEnded: boolean } {
   return heard;
 }
 
-function end(): void {
-  served.service.listed[0] = aQueueJob({ state: "succeeded" });
+function end(changes: Partial<QueueJob> = { isHere: true }): void {
+  served.service.listed[0] = aQueueJob({
+    state: "succeeded",
+    outcome: { kind: "exited", code: 0 },
+    ...changes,
+  });
   served.service.emit(anEvent(1, { kind: "job-ended", job: 1 }));
 }
 
@@ -99,4 +104,25 @@ test("a follower that leaves is forgotten", async () => {
   answer.destroy();
   await until("nothing waits", () => served.service.listenerCount() === before);
   expect(served.bugs).toEqual([]);
+});
+
+test("a followed log of a job that has ended goes on until all of its output is here", async () => {
+  const heard = heardOn(await served.stream(`${LOG}?follow=1`));
+  writeFileSync(served.work.path("job.out"), "one\n");
+  end({ isHere: false });
+  await until("it came", () => heard.text === "one\n");
+  expect(heard.isEnded).toBe(false);
+  appendFileSync(served.work.path("job.out"), "two\n");
+  end();
+  await until("it is over", () => heard.isEnded);
+  expect(heard.text).toBe("one\ntwo\n");
+});
+
+test.each([
+  ["was stopped before it began", { state: "stopped", outcome: null }],
+  ["has results that cannot be collected", { reason: "its results cannot be collected" }],
+] as const)("a followed log ends if the job %s", async (_, changes) => {
+  const heard = heardOn(await served.stream(`${LOG}?follow=1`));
+  end({ isHere: false, ...changes });
+  await until("it is over", () => heard.isEnded);
 });

@@ -97,13 +97,14 @@ const SPEC: Required<QueueSpec> = {
 const ACT: Required<Act> = { verb: "priority", queue: "default", ids: [1], priority: 7 };
 const MACHINE_ACT: MachineAct = { verb: "drain", queue: "default", machine: "gpu1" };
 const EVENT: Required<QueueEvent> = { ...anEvent(1), job: 1, data: {} };
-const HEALTH: Health = {
+const HEALTH: Required<Health> = {
   pid: 1,
   version: "0.4.0",
   startedAt: 1,
   seq: 1,
   database: "queue.db",
   refuses: null,
+  batch: "jobs.sh-4f1d2c9a",
 };
 const SENT: readonly SentEntry[] = [
   { type: "SymbolicLink", path: "a", mode: 0o777, mtime: 1, target: "b" },

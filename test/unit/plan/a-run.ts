@@ -1,6 +1,8 @@
 // A run for tests of the state and the decisions, with short forms of events.
 
+import { expect } from "vitest";
 import type { Attempt } from "../../../src/model/attempt.js";
+import { parseAttemptKey } from "../../../src/model/attempt-key.js";
 import type { BatchSettings } from "../../../src/model/batch.js";
 import { attemptsOf, type Fate } from "../../../src/model/batch-state.js";
 import type { Decision, DecisionKind } from "../../../src/model/decision.js";
@@ -17,6 +19,15 @@ import { aCapacity } from "./a-machine.js";
 export const SUCCESS: Outcome = { kind: "exited", code: 0 };
 export const FAILURE: Outcome = { kind: "exited", code: 1 };
 export const LOST: Outcome = { kind: "lost", reason: "it went down with its machine" };
+
+/** What `decisions` gives if these attempts are freed, named by their keys. */
+export function freeing(machine: string, ...keys: string[]) {
+  const attempts = keys.map((key) => {
+    const { job, attempt } = parseAttemptKey(key);
+    return expect.objectContaining({ job, number: attempt, machine });
+  });
+  return { kind: "free", machine, attempts };
+}
 
 export interface ARun {
   readonly state: RunState;

@@ -183,7 +183,7 @@ describe("crashes on one machine", () => {
     expect(run.decisions("retry")).toEqual([{ kind: "retry", machine: "a", jobs: [1, 2, 3] }]);
     run.tell({ kind: "jobs-retried", machine: "a", jobs: [1, 2, 3] }, takenBack("a", [4, 5, 6, 7, 8, 9, 10]));
     expect(run.news("jobs-assigned")).toMatchObject([{ machine: "b" }]);
-    expect(run.state.jobs.get(1)?.retries).toBe(0);
+    expect(run.state.jobs.get(1)?.traits.retries).toBe(0);
     // A second failure counts.
     run.tell(...given("b", 1), started("b", 1, 2), ended("b", 1, FAILURE, 2), collected("b", 1, FAILURE, 2));
     expect(run.decisions("retry")).toEqual([]);
@@ -323,8 +323,8 @@ describe("the next client", () => {
 
   test("has counted no retry of them", () => {
     const retried: News = { kind: "jobs-retried", machine: "a", jobs: [1], asides: {} };
-    expect(afterReplay([...BEFORE, ASIDE, retried]).jobs.get(1)?.retries).toBe(0);
-    expect(afterReplay([...BEFORE, retried]).jobs.get(1)?.retries).toBe(1);
+    expect(afterReplay([...BEFORE, ASIDE, retried]).jobs.get(1)?.traits.retries).toBe(0);
+    expect(afterReplay([...BEFORE, retried]).jobs.get(1)?.traits.retries).toBe(1);
   });
 
   test.each(["pause", "halt"] as const)("neither pauses nor ends because of an earlier %s", (action) => {

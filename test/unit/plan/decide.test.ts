@@ -12,6 +12,7 @@ import {
   ended,
   FAILURE,
   failed,
+  freeing,
   given,
   handedOver,
   interrupted,
@@ -197,7 +198,7 @@ describe("freeing", () => {
     run.tell(ended("a", 1, undefined, 2), ended("a", 2));
     expect(run.decisions("free")).toEqual([]);
     run.tell(collected("a", 1, undefined, 2));
-    expect(run.decisions("free")).toEqual([{ kind: "free", machine: "a", keys: ["5000000000001-1-2"] }]);
+    expect(run.decisions("free")).toEqual([freeing("a", "5000000000001-1-2")]);
   });
 
   test("the last results are removed with the spool", () => {
@@ -218,7 +219,7 @@ describe("freeing", () => {
     run.settle(collect as Decision);
     expect(run.decisions()).toEqual([]);
     run.at += 300;
-    expect(run.decisions()).toEqual([{ kind: "free", machine: "a", keys: ["5000000000001-1-1"] }]);
+    expect(run.decisions()).toEqual([freeing("a", "5000000000001-1-1")]);
   });
 
   test("such a machine costs no decision meanwhile, and ends with the others", () => {
@@ -241,7 +242,7 @@ describe("freeing", () => {
     run.tell(...given("a", 1, 2), ended("a", 1), ended("a", 2), collected("a", 1));
     run.tell({ kind: "job-stuck", job: 2, attempt: 1, machine: "a", reason: "a device" });
     const decisions = run.begin();
-    expect(decisions).toEqual([{ kind: "free", machine: "a", keys: ["5000000000001-1-1"] }]);
+    expect(decisions).toEqual([freeing("a", "5000000000001-1-1")]);
     run.settle(decisions[0] as Decision);
     expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: false }]);
   });
@@ -305,7 +306,7 @@ describe("finishing", () => {
     run.tell(...given("a", 1, 2), ended("a", 1), ended("a", 2), collected("a", 2));
     run.tell({ ...collected("a", 1), missing: ["closed/"] } as News);
     const [free] = run.begin();
-    expect(free).toEqual({ kind: "free", machine: "a", keys: ["5000000000002-2-1"] });
+    expect(free).toEqual(freeing("a", "5000000000002-2-1"));
     run.settle(free as Decision);
     expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: false }]);
   });

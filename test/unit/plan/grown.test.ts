@@ -78,7 +78,7 @@ describe("a job that ran out of memory", () => {
     expect(toRetry(run)).toEqual([1]);
     run.tell(retried("a", 1));
     const tracked = run.state.jobs.get(1);
-    expect(tracked).toMatchObject({ retries: 0, job: { requirement: LARGER, isGrown: true } });
+    expect(tracked).toMatchObject({ traits: { retries: 0 }, job: { requirement: LARGER, isGrown: true } });
     expect(kindOfJob(run.state, 1)).toBe(KIND);
     // Machine b does not serve the larger need.
     expect(run.news("jobs-assigned")).toEqual([

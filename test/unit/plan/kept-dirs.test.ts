@@ -8,6 +8,7 @@ import {
   collected,
   ended,
   FAILURE,
+  freeing,
   given,
   LOST,
   lost,
@@ -106,7 +107,7 @@ describe("how long a directory stays", () => {
     run.tell(...failedOn("a", 1), retried("a", 1));
     run.tell({ kind: "jobs-assigned", machine: "b", jobs: [1], attempts: [2] });
     run.tell(ended("b", 1, SUCCESS, 2), collected("b", 1, SUCCESS, 2));
-    expect(run.decisions("free")).toContainEqual({ kind: "free", machine: "a", keys: [KEY] });
+    expect(run.decisions("free")).toContainEqual(freeing("a", KEY));
   });
 
   test("a later attempt that began has everything; one that never began has nothing", () => {
@@ -125,7 +126,7 @@ describe("how long a directory stays", () => {
   test("a run without --keep-dir frees it", () => {
     const run = aKeepingRun({ jobs: 2, machines: { a: 1 } });
     run.tell(...failedOn("a", 1), runStarted());
-    expect(run.decisions("free")).toEqual([{ kind: "free", machine: "a", keys: [KEY] }]);
+    expect(run.decisions("free")).toEqual([freeing("a", KEY)]);
   });
 
   test("a machine with only such directories is not connected without need", () => {
@@ -142,7 +143,7 @@ describe("how long a directory stays", () => {
 describe("the last collected copy", () => {
   test("moves with the results", () => {
     const run = aKeepingRun({ jobs: 1, machines: { a: 1 } });
-    const copy = () => run.state.jobs.get(1)?.copy;
+    const copy = () => run.state.jobs.get(1)?.traits.copy;
     run.tell(...failedOn("a", 1));
     expect(copy()).toBe("jobs.sh.1");
     run.tell({ kind: "job-reopened", job: 1, aside: "jobs.sh.1.old-1" });
@@ -164,8 +165,8 @@ describe("the last collected copy", () => {
   test("is forgotten when its results were removed, or the job has succeeded", () => {
     const run = aKeepingRun({ jobs: 2, machines: { a: 1 } });
     run.tell(...failedOn("a", 1), { kind: "job-reopened", job: 1 });
-    expect(run.state.jobs.get(1)?.copy).toBeNull();
+    expect(run.state.jobs.get(1)?.traits.copy).toBeNull();
     run.tell(...given("a", 2), started("a", 2), ended("a", 2), collected("a", 2));
-    expect(run.state.jobs.get(2)?.copy).toBeNull();
+    expect(run.state.jobs.get(2)?.traits.copy).toBeNull();
   });
 });

@@ -1,7 +1,7 @@
 // A simulated client with its machines. Decisions are carried out as the verbs would: late, in any order, or not at all
 // if a connection is lost. Throws if something happens that never must.
 
-import { parseAttemptKey } from "../../../src/model/attempt-key.js";
+import { attemptKey, parseAttemptKey } from "../../../src/model/attempt-key.js";
 import { isStoppable, standingOf } from "../../../src/model/batch-state.js";
 import type { Decision, VerbNews } from "../../../src/model/decision.js";
 import type { News, RunEvent } from "../../../src/model/event.js";
@@ -361,7 +361,7 @@ export class Simulation {
         for (const { job, attempt, key } of decision.rests) this.#collectRest(remote, { job, attempt }, key);
         return;
       case "free":
-        return this.#free(remote, decision.keys);
+        return this.#free(remote, decision.attempts.map(attemptKey));
       case "take-back":
         return void this.#tellTaken(remote, keys);
       case "stop":
@@ -380,7 +380,7 @@ export class Simulation {
     this.#note(`unheard ${decision.kind} ${keys}`);
     if (decision.kind === "hand-over") this.#arrive(remote, keys);
     if (decision.kind === "collect") this.#collect(remote, keys, this.#choose(keys.length + 1));
-    if (decision.kind === "free") this.#free(remote, decision.keys);
+    if (decision.kind === "free") this.#free(remote, decision.attempts.map(attemptKey));
     if (decision.kind === "stop") this.#stop(remote, keys);
     if (decision.kind === "take-back") for (const key of keys) this.#takeBack(remote, key);
     if (decision.kind === "finish" && decision.cleans) this.#clean(remote);

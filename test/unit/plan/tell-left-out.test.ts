@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { News } from "../../../src/model/event.js";
 import { kindOf, type Requirement } from "../../../src/model/job.js";
-import { readPast } from "../../../src/plan/fold/replay.js";
+import { readPast } from "../../../src/plan/fold/read-past.js";
 import { aCapacity } from "./a-machine.js";
 import { aNewRun, runStarted } from "./a-run.js";
 

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { chmod, mkdir, rm, stat, symlink, truncate } from "node:fs/promises";
+import { chmod, mkdir, rename, rm, stat, symlink, truncate } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isRoot } from "../../rig/account.js";
 import { saveGpus } from "../../rig/gpus.js";
@@ -373,9 +373,79 @@ describe.each(SHELLS)("under %s", (name, shell) => {
       const loop = spool.start();
       await until("it runs", async () => (await outOf(A).catch(() => "")).includes("->"));
       expect(readdirSync("/proc/self/fd").length).toBeGreaterThan(0);
-      expect(pidsWithHome(home.dir).filter((pid) => hasOpen(pid, home.dir, "9"))).toEqual([]);
+      expect(pidsWithHome(home.dir).filter((pid) => hasOpen(pid, home.dir, "3"))).toEqual([]);
       await go();
       await loop.ended;
+    });
+  });
+
+  // Debian's busybox has no flock.
+  describe.skipIf(shell.hasOnlyBusybox)("what happens right before a slot gets the lock", () => {
+    /** The slot calls this for the lock of the machine, after it started the allocator. Other calls are those of locks on files. */
+    const atTheLock = async (script: string) => {
+      const text = `#!/bin/sh\ncase "$*" in '-n 3') ${script} ;; esac\nexec /usr/bin/flock "$@"\n`;
+      await home.write("bin/flock", text);
+      await chmod(home.path("bin/flock"), 0o755);
+    };
+
+    beforeEach(async () => {
+      saveGpus(home.path("nvidia-smi.state"), { gpus: [{}] });
+      await spool.room([...ROOM, card(0)]);
+      await spool.need(GPU_NEED);
+      await spool.job(A, "true");
+    });
+
+    test.each([
+      ["its file is new", ""],
+      ["its file was empty", "an empty file"],
+    ])("another slot of the account claims the card: %s", async (_, before) => {
+      const { end } = await holdClaim(home, {
+        batch: "other",
+        lines: [`1 1 9 1 1 0 ${CARD}0`, `on ${CARD}0 9 1000 1000`],
+      });
+      const file = home.path(claimDir(), `other@${HOST}.0`);
+      await rename(file, home.path("later"));
+      if (before !== "") await home.write(`${claimDir()}/other@${HOST}.0`, "");
+      await atTheLock(`mv "$HOME/later" "${file}" 2>/dev/null`);
+      const loop = spool.start();
+      expect(await spool.untilEvent("waits ")).toMatch(/ card:0:taken:-:other:7$/);
+      await end();
+      await loop.ended;
+    });
+
+    test.runIf(isRoot).each([
+      ["its directory is new", "mkdir -m 755 DIR && cat later >FILE && chown -R 4711:4711 DIR"],
+      ["its file is new", "cat later >FILE && chown 4711:4711 FILE"],
+      ["its file was empty", "cat later >FILE"],
+    ])("another account claims the card: %s", async (why, script) => {
+      const dir = home.path(claimDir(4711));
+      const file = `${dir}/other@${HOST}.0`;
+      if (why !== "its directory is new") await mkdir(dir, { mode: 0o755 });
+      if (why === "its file was empty") await home.write(`${claimDir(4711)}/other@${HOST}.0`, "");
+      if (existsSync(dir)) execFileSync("chown", ["-R", "4711:4711", dir]);
+      await home.write("later", `1 1 9 1 1 0 ${CARD}0\nby other 7 1\non ${CARD}0 9 1000 1000\nend\n`);
+      const change = script
+        .replaceAll("DIR", `"${dir}"`)
+        .replaceAll("FILE", `"${file}"`)
+        .replace("later", '"$HOME/later"');
+      const holder = `setsid /usr/bin/flock -s "${file}" /bin/sleep 600 </dev/null >/dev/null 2>&1 3<&- 4<&- 9<&-`;
+      const isFree = `/usr/bin/flock -n "${file}" true`;
+      await atTheLock(
+        `[ -s "${file}" ] || { ${change}; ${holder} & echo $! >"$HOME/holder"; while ${isFree}; do :; done; }`,
+      );
+      const loop = spool.start();
+      expect(await spool.untilEvent("waits ")).toMatch(/ card:0:taken:\S+:other:7$/);
+      process.kill(-Number(await home.read("holder")), "SIGKILL");
+      await loop.ended;
+    });
+
+    test("the process that asks is killed: a question without its claims starts no job", async () => {
+      await atTheLock('[ -e "$HOME/fine" ] || kill -9 $PPID');
+      const loop = spool.start();
+      expect(await spool.untilEvent("waits ")).toBe(`waits 0 ${A} - answer:-`);
+      await home.write("fine", "");
+      await loop.ended;
+      expect(await spool.read(`jobs/${A}/exit`)).toBe("0\n");
     });
   });
 

@@ -125,6 +125,8 @@ test("in place, a fork runs in the user's directory, and has its own directory f
   await spool.run();
   expect(await spool.read(`jobs/${A}/out`)).toBe("here\n");
   expect([await spool.results(A), await spool.results(B)]).toEqual([["made"], []]);
+  // The next job gets what this one left untouched.
+  expect(spool.exists(`jobs/${B}/work`)).toBe(false);
   expect(await spool.read(`jobs/${B}/out`)).toContain(parentOfPlainCommand(B));
 });
 

@@ -83,6 +83,23 @@ test("dependencies by id, by name, and by the place in the request", () => {
   expect(job?.after.map(({ job: id }) => id)).toEqual([3, 4, 7, 10]);
 });
 
+test("a job that is named twice counts once", () => {
+  const after = [
+    { job: 3, when: "succeeded" },
+    { job: "prepare", when: "succeeded" },
+    { job: "3", when: "ended" },
+  ] as const;
+  const [job] = take([{ command: "true", after }], aQueue(), { prepare: 3 });
+  expect(job?.after).toEqual([
+    { job: 3, when: "succeeded" },
+    { job: 3, when: "ended" },
+  ]);
+});
+
+test.each(["a\u001b[31m", "a\u202eb", "a\ud800", "a\tb"])("no job has the name %j", (name) => {
+  expect(mistakes([{ command: "true", name }])).toContain("cannot be used");
+});
+
 test("every mistake of every job is reported at once", () => {
   const message = mistakes([
     { command: " " },

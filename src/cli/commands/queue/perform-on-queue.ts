@@ -29,7 +29,8 @@ export async function performOnQueue(invocation: Invocation): Promise<number | n
     }
     case "results": {
       const { batch, server } = invocation.options;
-      const found = batch === null ? null : await findSide("results", [batch], server);
+      const isForBatch = batch === null && server.typed === null;
+      const found = isForBatch ? null : await findSide("results", batch === null ? [] : [batch], server);
       if (found === null) return null;
       const { showQueuedResults } = await import("./queued-results.js");
       return showQueuedResults(found, invocation.options);

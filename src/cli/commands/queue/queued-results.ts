@@ -1,8 +1,8 @@
 // `sshoal results` for jobs of queues: the same table, with metrics from the output of each job.
 
 import pLimit from "p-limit";
-import { ExitCode } from "../../../errors.js";
-import type { QueueJob } from "../../../model/queue.js";
+import { ExitCode, UserError } from "../../../errors.js";
+import { DEFAULT_QUEUE, type QueueJob } from "../../../model/queue.js";
 import type { Metrics, ResultRow } from "../../../model/result.js";
 import { parseMetrics } from "../../../results/parse-metrics.js";
 import type { ServiceClient } from "../../../service/client/service-client.js";
@@ -20,13 +20,17 @@ export async function showQueuedResults(
   options: ResultsOptions,
 ): Promise<ExitCode> {
   refuseTerminal(options);
+  const [first] = words;
+  if (first === undefined) {
+    client.close();
+    throw new UserError("which queue?", { hint: `sshoal results ${DEFAULT_QUEUE}/` });
+  }
   const jobs = await loadQueuedJobs(client, words, []);
   const limit = pLimit(LOGS_AT_ONCE);
   const rows = await Promise.all(
     jobs.map((job) => limit(async () => rowOf(job, await metricsOf(client, job)))),
   );
-  const batch = words[0]?.queue ?? "";
-  const facts = { batch, isAllHere: true, spans: new Map(), now: Date.now() };
+  const facts = { batch: first.queue, isAllHere: true, spans: new Map(), now: Date.now() };
   process.stdout.write(formatResults(rows, facts, options));
   return ExitCode.Success;
 }

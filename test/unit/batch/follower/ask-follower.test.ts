@@ -25,7 +25,7 @@ afterEach(async () => {
 /** A client that follows jobs.sh, and calls this for each process that asks. */
 async function follower(serve: (channel: JsonChannel) => void): Promise<void> {
   listening = await listenIn([work.path("s")], serve);
-  takeLock(work.path("job_results/.sshoal/jobs.sh.lock"), listening?.path ?? null);
+  takeLock(work.path("job_results/.sshoal/jobs.sh.lock"), { socket: listening?.path ?? "" });
 }
 
 test("if the follower ends during a request, the error names it and what to type", async () => {

@@ -1,15 +1,14 @@
 import { expect, test } from "vitest";
 import { endOf } from "../../../../src/batch/wait/job-end.js";
 import type { Stage } from "../../../../src/model/attempt.js";
-import type { Fate, TrackedJob } from "../../../../src/model/batch-state.js";
+import { type Fate, type TrackedJob, USUAL_TRAITS } from "../../../../src/model/batch-state.js";
 import type { Outcome } from "../../../../src/model/job.js";
 import { FAILURE, SUCCESS, someJobs } from "../../report/builders.js";
 
 function aJob(fate: Fate): TrackedJob {
   const [job] = someJobs(1);
   if (job === undefined) throw new Error("no job");
-  const past = { earlier: [], lastNumber: 1, retries: 0, avoids: null, copy: null, after: null };
-  return { job, fate, ...past, isReplaced: false, isGone: false };
+  return { job, fate, earlier: [], lastNumber: 1, traits: USUAL_TRAITS };
 }
 
 const tried = (stage: Stage): Fate => ({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { BatchHere } from "../../../../src/batch/find/batches-here.js";
 import { explainAllWaiting, explainJobs } from "../../../../src/batch/why/explain-batch.js";
-import { isDrained } from "../../../../src/batch/why/measure-machines.js";
+import { isDrained } from "../../../../src/batch/why/measure-machine.js";
 import type { RunEvent } from "../../../../src/model/event.js";
 import type { Job } from "../../../../src/model/job.js";
 import { apply } from "../../../../src/plan/fold/apply.js";

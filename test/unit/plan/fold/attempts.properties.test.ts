@@ -51,7 +51,7 @@ function keptOf({ current, overtaken, attempts, toFree, kept, rests, toRetry, st
   return {
     ...lists,
     attempts: sorted([...attempts].map(([line, attempt]) => `${line}: ${attemptKey(attempt)}`)),
-    toFree: sorted([...toFree].map(([key, attempt]) => `${key}: ${attemptKey(attempt)}`)),
+    toFree: keysOf([...toFree]),
     kept: sorted([...kept].map(([key, attempt]) => `${key}: ${attemptKey(attempt)}`)),
     rests: keysOf([...rests.values()]),
     toRetry: sorted(toRetry),
@@ -75,7 +75,7 @@ function scanOf(there: readonly Attempt[]): Kept {
   const wholeAnd = (isKept: boolean) =>
     collected
       .filter((one) => one.isThere && one.missing.length === 0 && one.isKept === isKept)
-      .map(({ each }) => `${attemptKey(each)}: ${attemptKey(each)}`);
+      .map(({ each }) => each);
   return {
     "current assigned": at(true, "assigned"),
     "current sent": at(true, "sent"),
@@ -86,8 +86,8 @@ function scanOf(there: readonly Attempt[]): Kept {
     "overtaken running": at(false, "running"),
     "overtaken ended": at(false, "ended"),
     attempts: sorted(held.map((each) => `${each.job}: ${attemptKey(each)}`)),
-    toFree: sorted(wholeAnd(false)),
-    kept: sorted(wholeAnd(true)),
+    toFree: keysOf(wholeAnd(false)),
+    kept: sorted(wholeAnd(true).map((each) => `${attemptKey(each)}: ${attemptKey(each)}`)),
     rests: keysOf(collected.filter(({ missing }) => missing.length > 0).map(({ each }) => each)),
     toRetry: sorted(collected.filter(({ isToRetry }) => isToRetry).map(({ each }) => each.job)),
     stuck: [there.filter(({ stage }) => stage.kind === "stuck").length],

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { News, RunEvent } from "../../../../src/model/event.js";
 import type { ScriptEdit } from "../../../../src/model/script-edit.js";
 import { forgetGone } from "../../../../src/plan/fold/edit-events.js";
-import { readPast, replay } from "../../../../src/plan/fold/replay.js";
+import { readPast } from "../../../../src/plan/fold/read-past.js";
+import { replay } from "../../../../src/plan/fold/replay.js";
 import {
   aNewRun,
   aRun,

@@ -8,6 +8,7 @@ import {
   collected,
   ended,
   FAILURE,
+  freeing,
   given,
   handedOver,
   lost,
@@ -94,8 +95,8 @@ describe("a line that is no longer in the batch file", () => {
     run.tell(...given("a", 1, 2), ended("a", 1), collected("a", 1));
     forgetJobs(run.state, [1]);
     expect([...run.state.jobs.keys()]).toEqual([2]);
-    expect(run.begin()).toEqual([{ kind: "free", machine: "a", keys: ["5000000000001-1-1"] }]);
-    run.settle({ kind: "free", machine: "a", keys: ["5000000000001-1-1"] });
+    expect(run.begin()).toEqual([freeing("a", "5000000000001-1-1")]);
+    run.settle({ kind: "free", machine: "a", attempts: [] });
     expect(run.decisions()).toEqual([]);
   });
 

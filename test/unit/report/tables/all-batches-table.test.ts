@@ -28,6 +28,7 @@ function aBatch(facts: Partial<Known> = {}): Known {
     elapsedMs: 724_000,
     timeLeftMs: 780_000,
     follower: "process 4711",
+    apiSocket: "/run/user/1000/sshoal/4711-0a1b2c.sock",
     lastAt: NOW,
     seenAt: NOW,
     unreached: [],
@@ -42,6 +43,7 @@ const over = (stem: string, facts: Partial<Known> = {}) =>
     isAtWork: false,
     timeLeftMs: null,
     follower: null,
+    apiSocket: null,
     ...facts,
   });
 
@@ -135,7 +137,7 @@ test("--json: the document's examples are exactly what is printed, and harmless 
   const unreached = [{ machine: "gpu1", reason: "connection refused" }];
   const problem = "its record is damaged";
   for (const line of allBatchesJson([
-    aBatch({ unreached, seenAt: NOW - 3 * HOUR, follower: null }),
+    aBatch({ unreached, seenAt: NOW - 3 * HOUR, follower: null, apiSocket: null }),
     { kind: "unreadable", directory: "/home/me/old", stem: "train.sh", problem },
   ]))
     expect(DOCUMENT).toContain(`\n    ${line}\n`);
