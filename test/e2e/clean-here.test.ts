@@ -5,14 +5,14 @@ import { mkdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { listBelow, waitFor } from "../rig/batch.js";
-import { type LiveCommand, runCommand, spawnCommand } from "../rig/command.js";
+import { type LiveCommand, runCommand } from "../rig/command.js";
+import { endLiveCommands, startCommand } from "../rig/live-commands.js";
 import { useOwnHome } from "../rig/own-home.js";
 import { until } from "../rig/until.js";
 
 const own = useOwnHome();
-const live: LiveCommand[] = [];
 afterEach(() => {
-  for (const { child } of live.splice(0)) child.kill("SIGKILL");
+  endLiveCommands();
 });
 
 /** Sockets of its own, too. */
@@ -34,9 +34,7 @@ async function run(...args: string[]): Promise<void> {
 }
 
 function start(...args: string[]): LiveCommand {
-  const command = spawnCommand([...ARGS, ...args], options());
-  live.push(command);
-  return command;
+  return startCommand([...ARGS, ...args], options());
 }
 
 test("where nothing was run, nothing is kept, and nothing is made", async () => {
@@ -180,8 +178,7 @@ test("what a job would resume from stays", async () => {
   const args = [...ARGS, "--machines", "one.yaml", "--keep-dir", "--copy-forward", "input"];
   expect((await runCommand(args, options())).code).toBe(1);
   await rm(own.work.path("go"));
-  const again = spawnCommand([...args, "--rerun", "all"], options());
-  live.push(again);
+  const again = startCommand([...args, "--rerun", "all"], options());
   await until("both move aside", () => dirs().join() === "jobs.sh.1.old-1,jobs.sh.2.old-1");
   await again.until(({ stdout }) => stdout().includes("started: jobs.sh.1;"));
   expect((await sshoal("stop", "2")).code).toBe(0);

@@ -2,7 +2,8 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { LIGHT_NO_GPU, waitFor } from "../rig/batch.js";
-import { type LiveCommand, runCommand, spawnCommand } from "../rig/command.js";
+import { runCommand } from "../rig/command.js";
+import { endLiveCommands, startCommand } from "../rig/live-commands.js";
 import { killAll } from "../rig/processes.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
@@ -19,20 +20,11 @@ beforeEach(async () => {
   [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
 });
 afterEach(async () => {
-  for (const { child } of live.splice(0)) child.kill("SIGKILL");
+  endLiveCommands();
   killAll(host.pids());
   await Promise.all([work.remove(), seen.remove()]);
 });
 afterAll(() => host?.stop());
-
-/** Commands that a failed test leaves running. */
-const live: LiveCommand[] = [];
-
-function start(...[args, options]: Parameters<typeof spawnCommand>): LiveCommand {
-  const command = spawnCommand(args, options);
-  live.push(command);
-  return command;
-}
 
 const sshoal = () => ({ program: "sshoal", cwd: work.dir }) as const;
 const file = (stream: "out" | "err") => work.read(`job_results/jobs.sh.1.${stream}`).catch(() => "");
@@ -53,7 +45,7 @@ test.each([
   ["nothing", "begun", ["", "end"]],
 ])("fetched output stays when a job replaces it by %s", async (_, first, parts) => {
   const steps = parts.map((part, n) => `${pause(`go-${n}`)}; printf '${part}' > /dev/stdout`);
-  const command = start(await argsFor(`printf '${first}'; ${steps.join("; ")}`), { cwd: work.dir });
+  const command = startCommand(await argsFor(`printf '${first}'; ${steps.join("; ")}`), { cwd: work.dir });
   let text = first;
   for (const [n, part] of parts.entries()) {
     await here("out", text);
@@ -67,7 +59,7 @@ test.each([
 
 test("stderr, with --tee: each line is printed once", async () => {
   const job = `echo one >&2; ${pause("go")}; echo two | tee /dev/stderr; ${pause("on")}; echo three >&2`;
-  const command = start([...(await argsFor(job)), "--tee"], { cwd: work.dir });
+  const command = startCommand([...(await argsFor(job)), "--tee"], { cwd: work.dir });
   await here("err", "one\n");
   await seen.write("go", "");
   await here("err", "one\ntwo\n");
@@ -84,14 +76,14 @@ test("stderr, with --tee: each line is printed once", async () => {
 test("a client that resumes adds new output, and nothing twice; so does sshoal logs", async () => {
   const job = `echo one; ${pause("a")}; echo two > /dev/stdout; ${pause("b")}; echo three`;
   const args = await argsFor(job);
-  const first = start(args, { cwd: work.dir });
+  const first = startCommand(args, { cwd: work.dir });
   await here("out", "one\n");
   await seen.write("a", "");
   await here("out", "one\ntwo\n");
   first.child.kill("SIGTERM");
   await first.ended;
   expect(await runCommand(["logs", "1"], sshoal())).toMatchObject({ code: 0, stdout: "one\ntwo\n" });
-  const logs = start(["logs", "-f", "1"], sshoal());
+  const logs = startCommand(["logs", "-f", "1"], sshoal());
   await logs.until(({ stdout }) => stdout() === "one\ntwo\n");
   await seen.write("b", "");
   expect(await logs.ended).toMatchObject({ code: 0, stdout: "one\ntwo\nthree\n" });
@@ -103,7 +95,7 @@ test("a client that resumes adds new output, and nothing twice; so does sshoal l
 test("sshoal logs that reads from a machine continues when the job empties its output", async () => {
   const job = `echo a long beginning; ${pause("a")}; echo short > /dev/stdout; ${pause("b")}; echo end`;
   expect((await runCommand([...(await argsFor(job)), "--detach"], { cwd: work.dir })).code).toBe(0);
-  const logs = start(["logs", "-f", "1"], sshoal());
+  const logs = startCommand(["logs", "-f", "1"], sshoal());
   await logs.until(({ stdout }) => stdout() === "a long beginning\n");
   await seen.write("a", "");
   await logs.until(({ stdout }) => stdout() === "a long beginning\nshort\n");

@@ -4,7 +4,8 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { LIGHT_NO_GPU, parseEvents, waitFor } from "../rig/batch.js";
-import { type LiveCommand, runCommand, spawnCommand } from "../rig/command.js";
+import { runCommand } from "../rig/command.js";
+import { endLiveCommands, startCommand } from "../rig/live-commands.js";
 import { killAll } from "../rig/processes.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
@@ -21,20 +22,11 @@ beforeEach(async () => {
   [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
 });
 afterEach(async () => {
-  for (const { child } of live.splice(0)) child.kill("SIGKILL");
+  endLiveCommands();
   killAll(host.pids());
   await Promise.all([work.remove(), seen.remove()]);
 });
 afterAll(() => host?.stop());
-
-/** What a test that fails leaves running. */
-const live: LiveCommand[] = [];
-
-function start(...[args, options]: Parameters<typeof spawnCommand>): LiveCommand {
-  const command = spawnCommand(args, options);
-  live.push(command);
-  return command;
-}
 
 const LIMIT = 1_000_000;
 const MAX_OUTPUT = ["--max-output", "1MB"];
@@ -85,7 +77,7 @@ test("with a client that follows and --tee: bounded, each line once, and the exi
 test("a client that is killed and comes back: the machine's disk stays free, and nothing comes twice", async () => {
   const job = `${FLOOD}; ${waitFor(seen.path("go"))}; echo last words`;
   const args = [...(await argsFor(job)), ...MAX_OUTPUT];
-  const first = start(args, { cwd: work.dir });
+  const first = startCommand(args, { cwd: work.dir });
   await until("the first half is here", async () => (await file("jobs.sh.1.out")).length === LIMIT / 2);
   await until("the middle is free there", () => diskBytesThere() < LIMIT + 2 * 65_536);
   first.child.kill("SIGKILL");
@@ -95,9 +87,9 @@ test("a client that is killed and comes back: the machine's disk stays free, and
     "jobs.sh.1 has printed more than half of --max-output: the last part comes when it has ended\n";
   const soFar = await runCommand(["logs", "1"], sshoal());
   expect([soFar.stdout === FLOODED.slice(0, LIMIT / 2), soFar.stderr]).toEqual([true, note]);
-  const logs = start(["logs", "-f", "1"], sshoal());
+  const logs = startCommand(["logs", "-f", "1"], sshoal());
   await logs.until(({ stderr }) => stderr().endsWith(note));
-  const second = start(args, { cwd: work.dir });
+  const second = startCommand(args, { cwd: work.dir });
   await second.until(({ stdout, stderr }) => (stdout() + stderr()).includes("resuming"));
   expect((await file("jobs.sh.1.out")).length).toBe(LIMIT / 2);
   await seen.write("go", "");
@@ -147,9 +139,9 @@ test("on this machine, in place, with --json: the settings name the limit, and l
   await work.write("jobs.sh", `${FLOOD}; echo the last line; ${waitFor(seen.path("go"))}\n`);
   const home = seen.dir;
   const args = ["jobs.sh", ...LIGHT_NO_GPU, ...MAX_OUTPUT, "--json"];
-  const command = start(args, { cwd: work.dir, home });
+  const command = startCommand(args, { cwd: work.dir, home });
   await until("the first half is here", async () => (await file("jobs.sh.1.out")).length === LIMIT / 2);
-  const logs = start(["logs", "-f", "1"], { ...sshoal(), home });
+  const logs = startCommand(["logs", "-f", "1"], { ...sshoal(), home });
   await logs.until(({ stderr }) => stderr().includes("the last part comes when it has ended"));
   await seen.write("go", "");
   const { code, stdout, stderr } = await command.ended;

@@ -2,7 +2,8 @@
 
 import { type QueueChoice, type QueueOrder, queueLines, type ShownQueues } from "../tables/queue-lines.js";
 import { NARROWEST_QUEUE } from "../tables/queue-table.js";
-import { LiveRegion, type TerminalStream } from "./live-region.js";
+import type { TerminalStream } from "./live-region.js";
+import { Redrawn } from "./redrawn.js";
 import { formatSpans, type Look, lookOf, span } from "./styled-text.js";
 
 export interface QueueViewOptions {
@@ -13,81 +14,61 @@ export interface QueueViewOptions {
   readonly choice: QueueChoice;
 }
 
-/** Five times per second; people cannot follow more. */
-const TICK_MS = 200;
-/** Times in the table grow by the second. */
-const IDLE_REDRAW_MS = 1000;
-
 /** Owns a timer; close() it. */
 export class QueueView {
   readonly #stream: TerminalStream;
   readonly #now: () => number;
   readonly #look: Look;
-  readonly #region: LiveRegion;
-  readonly #timer: NodeJS.Timeout;
+  readonly #redrawn: Redrawn;
   #choice: QueueChoice;
   #shown: ShownQueues = { queues: [], jobs: [] };
   #widths = NARROWEST_QUEUE;
   #offset = 0;
-  #drawnAt = 0;
-  #isDirty = false;
-  #isHidden = false;
-  #isClosed = false;
 
   constructor(options: QueueViewOptions) {
     this.#stream = options.stream;
     this.#now = options.now;
     this.#look = lookOf(options);
     this.#choice = options.choice;
-    this.#region = new LiveRegion(options.stream);
-    this.#timer = setInterval(() => this.#tick(), TICK_MS);
-    this.#stream.on("resize", this.#draw);
+    this.#redrawn = new Redrawn({
+      stream: options.stream,
+      now: options.now,
+      draw: () => ({ lines: this.#drawn() }),
+      drawHidden: () => ({ lines: [] }),
+      drawLast: () => ({ lines: this.#window(this.#lines()) }),
+    });
   }
 
   show(shown: ShownQueues): void {
     this.#shown = shown;
-    this.#isDirty = true;
+    this.#redrawn.change();
   }
 
   /** The same order again means the order by state. */
   sortBy(order: QueueOrder): void {
     this.#choice = { ...this.#choice, order: this.#choice.order === order ? "state" : order };
-    this.#draw();
+    this.#redrawn.draw();
   }
 
   /** In lines, or in windows. */
   scroll(by: number, unit: "line" | "window"): void {
     this.#offset += by * (unit === "line" ? 1 : this.#room());
-    this.#draw();
+    this.#redrawn.draw();
   }
 
   hide(isHidden: boolean): void {
-    if (this.#isHidden === isHidden || this.#isClosed) return;
-    if (isHidden) this.#region.draw([]);
-    this.#isHidden = isHidden;
-    this.#draw();
+    this.#redrawn.hide(isHidden);
   }
 
   /** The last lines stay, without the keys. */
   close(): void {
-    if (this.#isClosed) return;
-    clearInterval(this.#timer);
-    this.#stream.off("resize", this.#draw);
-    if (!this.#isHidden) this.#region.draw(this.#window(this.#lines()));
-    this.#isClosed = true;
+    this.#redrawn.close();
   }
 
-  #tick(): void {
-    if (this.#isDirty || this.#now() - this.#drawnAt >= IDLE_REDRAW_MS) this.#draw();
-  }
-
-  readonly #draw = (): void => {
-    if (this.#isHidden || this.#isClosed) return;
+  #drawn(): string[] {
     const lines = this.#lines();
-    this.#region.draw([...this.#window(lines), this.#keysLine(lines.length)]);
-    this.#drawnAt = this.#now();
-    this.#isDirty = false;
-  };
+    return [...this.#window(lines), this.#keysLine(lines.length)];
+  }
 
   #lines(): string[] {
     const canvas = { columns: this.#columns(), rows: 0, now: this.#now(), look: this.#look };

@@ -3,7 +3,8 @@
 import type { RoomLook } from "../../model/room-look.js";
 import { NARROWEST, type RoomOrder, roomTable } from "../tables/room-table.js";
 import { printable } from "../text/printable.js";
-import { LiveRegion, type TerminalStream } from "./live-region.js";
+import type { TerminalStream } from "./live-region.js";
+import { type Drawing, Redrawn } from "./redrawn.js";
 import { type Canvas, formatSpans, type Look, lookOf, type Span, span } from "./styled-text.js";
 
 export interface TopViewOptions {
@@ -14,87 +15,67 @@ export interface TopViewOptions {
   readonly useUnicode: boolean;
 }
 
-/** Five times per second; people cannot follow more. */
-const TICK_MS = 200;
-/** Times in the table grow by the second. */
-const IDLE_REDRAW_MS = 1000;
-
 /** Owns a timer; close() it. */
 export class TopView {
   readonly #stream: TerminalStream;
   readonly #now: () => number;
   readonly #look: Look;
-  readonly #region: LiveRegion;
-  readonly #timer: NodeJS.Timeout;
+  readonly #redrawn: Redrawn;
   readonly #looks: Map<string, RoomLook>;
   #order: RoomOrder = "machine";
   #widths = NARROWEST;
   #notes: string[] = [];
-  #drawnAt = 0;
-  #isDirty = false;
-  #isHidden = false;
-  #isClosed = false;
 
   constructor(options: TopViewOptions) {
     this.#stream = options.stream;
     this.#now = options.now;
     this.#look = lookOf(options);
-    this.#region = new LiveRegion(options.stream);
     this.#looks = new Map(options.machines.map((machine) => [machine, { machine, kind: "connecting" }]));
-    this.#timer = setInterval(() => this.#tick(), TICK_MS);
-    this.#stream.on("resize", this.#draw);
-    this.#draw();
+    this.#redrawn = new Redrawn({
+      stream: options.stream,
+      now: options.now,
+      draw: () => this.#drawn(),
+      drawHidden: () => ({ lines: [], above: this.#takeNotes() }),
+      drawLast: () => ({ lines: [], above: [...this.#takeNotes(), ...this.#tableLines(this.#canvas())] }),
+    });
+    this.#redrawn.draw();
   }
 
   show(look: RoomLook): void {
     this.#looks.set(look.machine, look);
-    this.#isDirty = true;
+    this.#redrawn.change();
   }
 
   /** The same order again means the order of the machines. */
   sortBy(order: RoomOrder): void {
     this.#order = this.#order === order ? "machine" : order;
-    this.#draw();
+    this.#redrawn.draw();
   }
 
   /** Stays above the table. */
   note(message: string): void {
     this.#notes.push(printable(message));
-    this.#isDirty = true;
+    this.#redrawn.change();
   }
 
-  /** While a question is asked, or another program has the terminal. */
   hide(isHidden: boolean): void {
-    if (this.#isHidden === isHidden || this.#isClosed) return;
-    if (isHidden) this.#region.draw([], this.#takeNotes());
-    this.#isHidden = isHidden;
-    this.#draw();
+    this.#redrawn.hide(isHidden);
   }
 
   /** The last table stays, without the keys. */
   close(): void {
-    if (this.#isClosed) return;
-    clearInterval(this.#timer);
-    this.#stream.off("resize", this.#draw);
-    if (!this.#isHidden) this.#region.draw([], [...this.#takeNotes(), ...this.#tableLines(this.#canvas())]);
-    this.#isClosed = true;
+    this.#redrawn.close();
   }
 
-  #tick(): void {
-    if (this.#isDirty || this.#now() - this.#drawnAt >= IDLE_REDRAW_MS) this.#draw();
-  }
-
-  readonly #draw = (): void => {
-    if (this.#isHidden || this.#isClosed) return;
+  #drawn(): Drawing {
     const canvas = this.#canvas();
     const lines = this.#tableLines(canvas);
     // One row for the keys, and one for the cursor.
     const room = Math.max(2, canvas.rows - 2);
     const shown = lines.length <= room ? lines : cutLines(lines, room, canvas);
-    this.#region.draw([...shown, formatSpans(keysLine(this.#order, canvas), canvas)], this.#takeNotes());
-    this.#drawnAt = canvas.now;
-    this.#isDirty = false;
-  };
+    const keys = formatSpans(keysLine(this.#order, canvas), canvas);
+    return { lines: [...shown, keys], above: this.#takeNotes() };
+  }
 
   #tableLines(canvas: Canvas): string[] {
     const { lines, widths } = roomTable([...this.#looks.values()], this.#order, canvas, this.#widths);
