@@ -76,8 +76,8 @@ describe("its list of things to do", () => {
     expect(await grass.type("grass create-queue q1 --json '{gpu:2}'")).toMatchObject({ code: 2 });
     expect((await grass.jobs("q1")).map(({ state }) => state)).toEqual(["running", "waiting"]);
     await grass.work.write("go", "");
-    expect(await grass.run(["wait", "q1"])).toMatchObject({ code: 1 });
-    expect(await outOf("q1/2")).toBe("7\n");
+    expect(await grass.untilState("q1/2", "failed")).toMatchObject({ outcome: { code: 3 } });
+    await until("its output is here", async () => (await outOf("q1/2")) === "7\n");
     expect(await grass.ok("grass show q1")).toMatch(/Failed .* exit code 3$/m);
   });
 
