@@ -14,6 +14,7 @@ import { readPage } from "../rig/markdown.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
 import { makeWorkspace, type Workspace } from "../rig/workspace.js";
+import { aQueueInfo } from "../unit/api/scripted-service.js";
 
 let host: TestHost;
 let machine: string;
@@ -174,21 +175,9 @@ test("each route answers as docs/api.md says", async () => {
     method,
     to: to.replace("QUEUE", batch).replace("NAME", batch).replace("ID", "1"),
   }));
+  const { isPaused: _, createdAt: _at, counts: _counts, ...spec } = aQueueInfo({ name: "q" });
   const bodies: Record<string, object> = {
-    "/v1/queues": {
-      spec: {
-        name: "q",
-        capacity: null,
-        machines: [],
-        cwd: null,
-        prefix: [],
-        envNames: [],
-        maxJobs: null,
-        ahead: null,
-        notify: null,
-      },
-      env: {},
-    },
+    "/v1/queues": { spec, env: {} },
     "/v1/jobs": { queue: batch, cwd: work.dir, jobs: [{ command: "true" }] },
     "/v1/machines": { verb: "undrain", queue: batch, machine: "a.yaml" },
     "/v1/act": { verb: "stop", queue: batch, ids: [] },
@@ -205,7 +194,7 @@ test("each route answers as docs/api.md says", async () => {
     if (status === 405) refused.push(`${method} ${to.replace(batch, "NAME")}`);
     else expect([method, to, status, status === 200 ? "" : text]).toEqual([method, to, 200, ""]);
   }
-  const sentence = /is refused with status 405, [^:]*: ([^\n]*)/.exec(page)?.[1] ?? "";
+  const sentence = /So status 405 answers ([^.]*)\./.exec(page)?.[1] ?? "";
   const documented = [...sentence.matchAll(/`([^`]+)`/g)].map(([, route]) => route);
   expect(refused.sort()).toEqual(documented.sort());
   expect(refused).not.toEqual([]);

@@ -145,3 +145,19 @@ test("variables of a job leave the disk with the job", async () => {
   await service.lines(["remove", "default/1"]);
   expect(holding()).toEqual([]);
 });
+
+test("jobs beyond --keep-jobs leave with their results when the service starts, and newer ones stay", async () => {
+  await service.lines(["serve"]);
+  for (let n = 1; n <= 3; n++) await service.add("default", ["--wait"], `echo ${n}`);
+  const dir = service.note().state;
+  const results = () => readdirSync(join(dir, "results/default/job")).sort();
+  await until("nothing of the jobs is with a machine", async () => {
+    const journals = readdirSync(join(dir, "house/default/job_results/.sshoal"));
+    return !journals.some((name) => name.endsWith(".jsonl"));
+  });
+  await service.lines(["serve", "stop"]);
+  await service.lines(["serve", "--keep-jobs", "1"]);
+  await until("one is left", async () => (await service.jobs("default")).length === 1);
+  expect((await service.jobs("default"))[0]).toMatchObject({ id: 3, state: "succeeded" });
+  await until("results have left, too", () => results().join() === "3,3.err,3.out");
+});

@@ -31,22 +31,22 @@ test("jobs of equal priority start in the order in which they were added", async
   expect(await started()).toEqual(["first", ...words]);
 });
 
-test("an urgent job behind 200 waiting ones starts next, and priority moves others", async () => {
+test("an urgent job behind 1,000 waiting ones starts next, and priority moves others", async () => {
   await occupy();
-  const words = Array.from({ length: 200 }, (_, n) => `job-${n}`);
+  const words = Array.from({ length: 1000 }, (_, n) => `job-${n}`);
   await service.lines(["enqueue", "one", ...LITTLE, "-"], `${words.map(noting).join("\n")}\n`);
   const late = await service.add("one", ["--priority", "-5"], noting("late"));
   const urgent = await service.add("one", ["--priority", "10"], noting("urgent"));
   expect(await service.json(`/v1/jobs/${urgent}/why`)).toMatchObject({ place: 1 });
-  expect(await service.json(`/v1/jobs/${late}/why`)).toMatchObject({ place: 202 });
-  await service.lines(["priority", "20", "one/200"]);
-  await service.lines(["stop", "one/20-150"]);
+  expect(await service.json(`/v1/jobs/${late}/why`)).toMatchObject({ place: 1002 });
+  await service.lines(["priority", "20", "one/960"]);
+  await service.lines(["stop", "one/20-950"]);
   await go();
   expect(await service.run(["wait", "one/2-19", late, urgent])).toMatchObject({ code: 0 });
   const order = await started();
-  expect(order.slice(0, 4)).toEqual(["first", "job-198", "urgent", "job-0"]);
+  expect(order.slice(0, 4)).toEqual(["first", "job-958", "urgent", "job-0"]);
   expect(order.at(-1)).toBe("late");
-  expect(order.length).toBe(1 + 202 - 131);
+  expect(order.length).toBe(1 + 1002 - 931);
 });
 
 test("pause acts before the next start, also of short jobs, and resume goes on in order", async () => {

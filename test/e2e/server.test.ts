@@ -81,7 +81,7 @@ test(
     await chmod(far.work.dir, 0o700);
     const words = dir === far.work.dir ? [] : ["--cwd", dir];
     const { code, stderr } = await far.run(["enqueue", "--server", far.server, ...words, "--", "true"]);
-    expect(code).toBe(2);
+    expect({ code, stderr }).toMatchObject({ code: 2 });
     expect(stderr).toContain(`there is no directory ${dir} on the computer of the queue service of`);
     expect(stderr).toContain("--cwd DIRECTORY names one there; --copy-forward sends this directory");
     const relative = await far.run([

@@ -246,7 +246,7 @@ test("a killed follower: the watcher names it and what to type", async () => {
   const { work, gate } = await gatedBatch(["one"]);
   const client = follow(work, machines.slice(0, 1));
   await until("it runs", async () => (await ran(gate)).length === 1);
-  const { socket } = JSON.parse(await readFile(lockOf(work), "utf8"));
+  const { socket, api } = JSON.parse(await readFile(lockOf(work), "utf8"));
   const watcher = spawnCommand(["attach", "--watch"], { cwd: work.dir, program: "sshoal" });
   await watcher.until(({ stdout }) => stdout().includes("started: jobs.sh.1"));
   client.child.kill("SIGKILL");
@@ -259,7 +259,8 @@ test("a killed follower: the watcher names it and what to type", async () => {
   const { code, stderr } = await sshoal(work, "attach");
   expect(code, stderr).toBe(0);
   expect(await ran(gate)).toEqual(["one"]);
-  expect(readdirSync(path.dirname(socket))).not.toContain(path.basename(socket));
+  for (const each of [socket, api])
+    expect(readdirSync(path.dirname(each))).not.toContain(path.basename(each));
 });
 
 test("a follower of another version, or on another computer, is named, with exit code 2", async () => {

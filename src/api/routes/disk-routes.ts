@@ -18,9 +18,7 @@ export const DISK_ROUTES: readonly Route[] = [
     answer({ service, query, read }) {
       const disk = diskOf(service);
       const asked = read((place) => text(MOST_PATH_BYTES)(query.get("path"), { ...place, where: "path" }));
-      const directory = disk.directory(asked);
-      if (directory === null) throw new Refusal(404, `there is no directory ${asked}`);
-      return { json: { directory } };
+      return { json: { directory: disk.directory(asked) } };
     },
   },
   {

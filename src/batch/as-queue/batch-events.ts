@@ -118,13 +118,21 @@ export class BatchEvents {
       case "jobs-left-out":
         for (const id of event.jobs) this.#noteLeftOut(id, at);
         return;
+      case "machine-refused":
+        return this.#warn(`${event.machine} refuses jobs: ${event.reason}`, at);
+      case "machine-set-aside":
+        return this.#warn(`${event.machine} gets no more jobs, because the first ones crashed there`, at);
       case "warning":
-        return this.#tell("warning", at, { data: { message: event.message } });
+        return this.#warn(event.message, at);
       case "run-ended":
         return tally.waiting + tally.running === 0 ? this.#tell("queue-empty", at, {}) : undefined;
       default:
         return;
     }
+  }
+
+  #warn(message: string, at: number): void {
+    this.#tell("warning", at, { data: { message } });
   }
 
   #noteLeftOut(id: JobId, at: number): void {

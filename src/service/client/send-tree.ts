@@ -25,11 +25,11 @@ export async function sendTree(
   for (let attempt = 1; ; attempt++) {
     const tree = await scanTree(dir, paths);
     const entries = tree.entries.map((entry) => ({ ...entry, mtime: entry.mtime.getTime() }));
-    const { missing } = await client.post<{ missing: readonly string[] }>(
-      "/v1/trees",
-      { entries },
-      "repeats",
-    );
+    const { missing } = await client
+      .post<{ missing: readonly string[] }>("/v1/trees", { entries }, "repeats")
+      .catch((error: unknown) => {
+        throw error instanceof ServiceError && error.status === 404 ? tooOld(client, error) : error;
+      });
     if (missing.length === 0) return { tree, sentBytes: 0 };
     const wanted = filesOf(tree, missing);
     const head = Buffer.from(`${JSON.stringify({ entries, sent: missing })}\n`);
@@ -51,6 +51,16 @@ export async function sendTree(
         });
     }
   }
+}
+
+function tooOld({ door, service }: ServiceClient, cause: ServiceError): UserError {
+  return new UserError(
+    `the queue service${door.at} is sshoal ${service.version}, which takes no directories`,
+    {
+      hint: "install a newer sshoal there, and start it again: sshoal serve restart",
+      cause,
+    },
+  );
 }
 
 interface Wanted {

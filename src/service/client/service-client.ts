@@ -7,7 +7,7 @@ import type { QueueEvent } from "../../model/queue.js";
 import { eventsOf } from "./event-lines.js";
 import { type Answered, type Asked, exchange } from "./http-exchange.js";
 import { refusedOr, textOf } from "./service-answer.js";
-import { type Dialled, type Door, LostConnection, LostLink } from "./service-door.js";
+import { type Dialled, type Door, LostConnection, LostLink, NotListening } from "./service-door.js";
 import type { ServiceFile } from "./service-file.js";
 
 /** Each call throws ServiceError if the service refuses it, and UserError if the service is gone. */
@@ -62,7 +62,7 @@ function clientOf(first: Dialled, door: Door, patienceMs: number): ServiceClient
   const ask = async (question: Question, signal?: AbortSignal): Promise<Answered> => {
     const socket = unused ?? (await door.dial(signal))?.socket;
     unused = null;
-    if (socket === undefined) throw new LostConnection("no service listens");
+    if (socket === undefined) throw new NotListening("no service listens");
     const abort = () => socket.destroy();
     signal?.addEventListener("abort", abort, { once: true });
     socket.once("close", () => signal?.removeEventListener("abort", abort));
@@ -149,7 +149,16 @@ function clientOf(first: Dialled, door: Door, patienceMs: number): ServiceClient
   };
 }
 
-function goneError({ pid }: ServiceFile, { at, startCommand }: Door, cause: LostConnection): UserError {
+function goneError(
+  { pid }: ServiceFile,
+  { at, startCommand, isHere }: Door,
+  cause: LostConnection,
+): UserError {
+  if (!isHere && !(cause instanceof NotListening))
+    return new UserError(`the connection to the queue service${at} was lost before its answer`, {
+      hint: "it may have done what was asked: look with sshoal show, then try again",
+      cause,
+    });
   return new UserError(`the queue service${at} (process ${pid}) is gone`, {
     hint: `start it again: ${startCommand} (accepted jobs continue)`,
     cause,

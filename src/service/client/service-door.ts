@@ -34,6 +34,9 @@ export class LostConnection extends Error {}
 /** The other computer cannot be reached now; its service may run. */
 export class LostLink extends LostConnection {}
 
+/** It can be reached, and no service listens. */
+export class NotListening extends LostConnection {}
+
 /** Throws UserError for another major version. */
 export function checkVersion({ version, pid }: Pick<ServiceFile, "version" | "pid">, at: string): void {
   const [theirs, ours] = [version, VERSION].map((each) => each.split(".")[0]);

@@ -381,24 +381,25 @@ describe.each(SHELLS)("under %s", (name, shell) => {
 
   // Debian's busybox has no flock.
   describe.skipIf(shell.hasOnlyBusybox)("what happens right before a slot gets the lock", () => {
-    /**
-     * A job that needs a card, and what happens when its slot asks for the lock of the machine, after it started the allocator.
-     * Other calls are those of locks on files.
-     */
+    /** The slot calls this for the lock of the machine, after it started the allocator. Other calls are those of locks on files. */
     const atTheLock = async (script: string) => {
+      const text = `#!/bin/sh\ncase "$*" in '-n 3') ${script} ;; esac\nexec /usr/bin/flock "$@"\n`;
+      await home.write("bin/flock", text);
+      await chmod(home.path("bin/flock"), 0o755);
+    };
+
+    const oneJobForACard = async () => {
       saveGpus(home.path("nvidia-smi.state"), { gpus: [{}] });
       await spool.room([...ROOM, card(0)]);
       await spool.need(GPU_NEED);
       await spool.job(A, "true");
-      const text = `#!/bin/sh\ncase "$*" in '-n 3') ${script} ;; esac\nexec /usr/bin/flock "$@"\n`;
-      await home.write("bin/flock", text);
-      await chmod(home.path("bin/flock"), 0o755);
     };
 
     test.each([
       ["its file is new", ""],
       ["its file was empty", "an empty file"],
     ])("another slot of the account claims the card: %s", async (_, before) => {
+      await oneJobForACard();
       const { end } = await holdClaim(home, {
         batch: "other",
         lines: [`1 1 9 1 1 0 ${CARD}0`, `on ${CARD}0 9 1000 1000`],
@@ -418,6 +419,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
       ["its file is new", "cat later >FILE && chown 4711:4711 FILE"],
       ["its file was empty", "cat later >FILE"],
     ])("another account claims the card: %s", async (why, script) => {
+      await oneJobForACard();
       const dir = home.path(claimDir(4711));
       const file = `${dir}/other@${HOST}.0`;
       if (why !== "its directory is new") await mkdir(dir, { mode: 0o755 });
@@ -440,6 +442,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     });
 
     test("the process that asks is killed: a question without its claims starts no job", async () => {
+      await oneJobForACard();
       await atTheLock('[ -e "$HOME/fine" ] || kill -9 $PPID');
       const loop = spool.start();
       expect(await spool.untilEvent("waits ")).toBe(`waits 0 ${A} - answer:-`);

@@ -46,19 +46,20 @@ export function askAhead(client: ServiceClient, { said, freezes }: Said): Promis
 
 /** A path as typed; `~` and relative ones begin in the home there. Returns it as an absolute path. */
 export async function directoryThere(client: ServiceClient, typed: string): Promise<string> {
-  const { at } = client.door;
-  try {
-    const asked = `/v1/directory?${new URLSearchParams({ path: typed })}`;
-    return (await client.get<{ directory: string }>(asked)).directory;
-  } catch (error) {
-    if (!(error instanceof ServiceError && error.status === 404)) throw error;
-    // A service of version 0.4 has no such route.
-    if (client.service.version.startsWith("0.4.") && isAbsolute(typed)) return typed;
-    throw new UserError(`there is no directory ${typed} on the computer of the queue service${at}`, {
-      hint: "--cwd DIRECTORY names one there; --copy-forward sends this directory",
-      cause: error,
+  const asked = `/v1/directory?${new URLSearchParams({ path: typed })}`;
+  const { directory } = await client
+    .get<{ directory: string | null }>(asked)
+    .catch((error: unknown): { directory: string | null } => {
+      // A service of version 0.4 has no such route.
+      if (error instanceof ServiceError && error.status === 404 && isAbsolute(typed))
+        return { directory: typed };
+      throw error;
     });
-  }
+  if (directory !== null) return directory;
+  throw new UserError(
+    `there is no directory ${typed} on the computer of the queue service${client.door.at}`,
+    { hint: "--cwd DIRECTORY names one there; --copy-forward sends this directory" },
+  );
 }
 
 function refuseForCopies({ cwd, out, resultsHere }: Partial<RawJob>, { door: { at } }: ServiceClient): void {
