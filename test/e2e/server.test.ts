@@ -172,7 +172,7 @@ test(
     await writeFile(far.work.path("wrong.yaml"), text);
     const wrong = await far.run(["show", "--server", far.work.path("wrong.yaml")]);
     expect(wrong.code).toBe(2);
-    expect(wrong.stderr).toMatch(/error: 127\.0\.0\.1:\d+: does not let nobody in/);
+    expect(wrong.stderr).toMatch(/error: 127\.0\.0\.1:\d+: does not let daemon in/);
   },
   LONG_MS,
 );
