@@ -6,8 +6,6 @@ import type { JobHeads } from "./job-heads.js";
 import { json, text } from "./job-row.js";
 import type { Sql, SqlRow, Statement } from "./load-sqlite.js";
 
-/** Absent: no machine has ever joined. */
-
 export class QueueRows {
   readonly #all: Statement;
   readonly #find: Statement;
