@@ -1,11 +1,13 @@
 // Runs one queue: gives its waiting jobs to the machines, about a second of work ahead, and passes on what becomes of
 // each. At any time one generation gets jobs; earlier ones end with the jobs that they have.
 
+import { LinkLost } from "../fleet/link.js";
 import type { RunEvent } from "../model/event.js";
 import { type JobId, kindOf } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
 import type { Queue, QueueJob } from "../model/queue.js";
 import { aheadOfEachSlot, chooseNext, type Head, isTimeToGive } from "../plan/queue/choose-next.js";
+import { RemoteError } from "../remote/engine/remote-error.js";
 import { engineJob, envForJob, type MachineFacts } from "./engine-job.js";
 import { Generation, type GivenJob, type JobFact, Left } from "./generation.js";
 import { generationOrder, type House, removeJournal } from "./generation-order.js";
@@ -166,8 +168,14 @@ export class QueueRunner {
   async setDraining(machine: string, isDraining: boolean): Promise<void> {
     const current = this.#current;
     if (current === null) return;
-    if (current.state.machines.has(machine)) await current.setDraining(machine, isDraining);
-    else this.windDown();
+    if (!current.state.machines.has(machine)) return this.windDown();
+    try {
+      await current.setDraining(machine, isDraining);
+    } catch (error) {
+      if (!(error instanceof LinkLost || error instanceof RemoteError)) throw error;
+      // The next generation begins with what is recorded.
+      this.windDown();
+    }
   }
 
   /** Leaves the jobs on their machines. */
