@@ -7,7 +7,7 @@ import { lastSaid } from "./printable.js";
 const GPU_MEMORY =
   /\b(?:CUDA|HIP) out of memory\b|\bCUDA_ERROR_OUT_OF_MEMORY\b|\bRESOURCE_EXHAUSTED: .*memory/i;
 /** What a shell prints before its message: the file of the job's command, which tells users nothing. */
-const COMMAND_FILE = /^\/.*\/batches\/[^/]+\/jobs\/[^/]+\/command: (?:line )?\d+: /;
+const COMMAND_FILE = /^\/.*\/batches\/[^/]+\/jobs\/[^/]+\/(?:command|named): (?:line )?\d+: /;
 /** The text before the amounts in PyTorch's message. */
 const GPU_MEMORY_HEAD = /^.*\b(?:CUDA|HIP) out of memory\.?\s*(?=\S)/i;
 
