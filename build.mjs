@@ -7,20 +7,37 @@ import { join, parse, posix } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 
-const commands = ["execute-batch", "execute-remote", "simple-gpu-scheduler", "simple-hypersearch", "sshoal"];
+const commands = [
+  "execute-batch",
+  "execute-remote",
+  "grass",
+  "simple-gpu-scheduler",
+  "simple-hypersearch",
+  "sshoal",
+];
 const { version } = JSON.parse(await readFile("package.json", "utf8"));
 
 /**
- * ssh2 has more than a client, and loads all of it at once, with Node's http and tls: only the client is bundled. Its compiled
+ * ssh2 loads all of its parts at once, with Node's http and tls. The client is bundled, and the server for the first use of
+ * it. Its compiled
  * ciphers save a third of what a gigabyte costs. They are not bundled, but required from an ssh2 that dist/ can resolve: the
  * clone's, or one that is installed beside the package. Where there is none, ssh2 uses Node's ciphers.
  */
 const clientOfSsh2 = {
   name: "client-of-ssh2",
   setup({ onLoad, onResolve }) {
-    onLoad({ filter: /\/ssh2\/lib\/(server|http-agents|keygen)\.js$/ }, () => ({
+    onLoad({ filter: /\/ssh2\/lib\/(http-agents|keygen)\.js$/ }, () => ({
       contents: "module.exports = {};",
     }));
+    onLoad({ filter: /\/ssh2\/lib\/index\.js$/ }, async ({ path }) => {
+      const text = await readFile(path, "utf8");
+      const contents = text.replace(
+        "Server: require('./server.js'),",
+        "get Server() { return require('./server.js'); },",
+      );
+      if (contents === text) throw new Error(`${path} loads its server in another way`);
+      return { contents };
+    });
     onResolve({ filter: /\/sshcrypto\.node$/ }, ({ path }) => ({
       path: posix.join("ssh2/lib/protocol", path),
       external: true,

@@ -13,7 +13,7 @@ export async function main(program: Program): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   // These signals pause a batch. Without a listener, Node would open a debugger at the first and end at the second.
   for (const signal of ["SIGUSR1", "SIGUSR2"]) process.on(signal, () => {});
-  const code = await dispatch(program).catch(explainError);
+  const code = await dispatch(program).catch((error: unknown) => explainError(error, program));
   process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
 }
 
@@ -38,6 +38,14 @@ const FORGETTING = new Set<Invocation["command"]>([
   "serve",
   "enqueue",
   "enqueue-open",
+  "grass-daemon",
+  "grass-stop",
+  "grass-create",
+  "grass-delete",
+  "grass-enqueue",
+  "grass-enqueue-open",
+  "grass-show",
+  "join",
   "mcp",
 ]);
 /** Commands whose words may mean jobs of the queue service. */
@@ -153,6 +161,10 @@ async function perform(invocation: Invocation, program: Program): Promise<number
       const { serve } = await import("./cli/commands/queue/serve.js");
       return serve(invocation.options);
     }
+    case "join": {
+      const { join } = await import("./cli/commands/queue/join.js");
+      return join(invocation.options);
+    }
     case "queue": {
       const { manageQueues } = await import("./cli/commands/queue/manage-queues.js");
       return manageQueues(invocation.options);
@@ -173,6 +185,34 @@ async function perform(invocation: Invocation, program: Program): Promise<number
       const { performOnQueue } = await import("./cli/commands/queue/perform-on-queue.js");
       return (await performOnQueue(invocation)) ?? ExitCode.Success;
     }
+    case "grass-daemon": {
+      const { grassDaemon } = await import("./cli/commands/grass/grass-daemon.js");
+      return grassDaemon(invocation.options);
+    }
+    case "grass-stop": {
+      const { grassStop } = await import("./cli/commands/grass/grass-daemon.js");
+      return grassStop();
+    }
+    case "grass-create": {
+      const { grassCreate } = await import("./cli/commands/grass/grass-create.js");
+      return grassCreate(invocation.options);
+    }
+    case "grass-delete": {
+      const { grassDelete } = await import("./cli/commands/grass/grass-create.js");
+      return grassDelete(invocation.name);
+    }
+    case "grass-enqueue": {
+      const { grassEnqueue } = await import("./cli/commands/grass/grass-enqueue.js");
+      return grassEnqueue(invocation.options);
+    }
+    case "grass-enqueue-open": {
+      const { grassEnqueueOpen } = await import("./cli/commands/grass/grass-enqueue.js");
+      return grassEnqueueOpen(invocation);
+    }
+    case "grass-show": {
+      const { grassShow } = await import("./cli/commands/grass/grass-show.js");
+      return grassShow(invocation.options);
+    }
     case "mcp": {
       const { mcp } = await import("./cli/commands/mcp.js");
       return mcp(invocation.options);
@@ -185,8 +225,8 @@ async function perform(invocation: Invocation, program: Program): Promise<number
 }
 
 /** Text for people on stderr, and with --json objects for the program that reads stdout. */
-function explainError(error: unknown): ExitCode {
-  if (hasJsonWord(process.argv.slice(2)))
+function explainError(error: unknown, program: Program): ExitCode {
+  if (isForProgram(process.argv.slice(2), program))
     for (const line of errorJson(error, Date.now())) process.stdout.write(`${line}\n`);
   if (error instanceof UserError) {
     process.stderr.write(printableLines(formatUserError(error)));
@@ -195,6 +235,11 @@ function explainError(error: unknown): ExitCode {
   const stack = error instanceof Error ? error.stack : String(error);
   process.stderr.write(printableLines(`sshoal has a bug, please report it with these lines:\n${stack}\n`));
   return ExitCode.Bug;
+}
+
+/** `grass enqueue --json` takes what a job needs. */
+function isForProgram(argv: readonly string[], program: Program): boolean {
+  return hasJsonWord(argv) && (program !== "grass" || argv[0] === "show");
 }
 
 /** An error may repeat what a machine said, or the name of a file. */

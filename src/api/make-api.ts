@@ -1,7 +1,7 @@
 // The HTTP API over connections that it is given. node:http suffices: routes are few, and input is read by our rules.
 
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Problem } from "../errors.js";
@@ -43,7 +43,8 @@ export function makeApi({ service, onShutdown, network = () => null, onBug }: Ap
   const ending = new AbortController();
   const connections = new Set<Socket>();
   const answers = new Set<Promise<unknown>>();
-  const server = createServer((request, response) => {
+  const server = createServer((request, response) => begin(request, response));
+  const begin = (request: IncomingMessage, response: ServerResponse, upgrade?: string) => {
     const left = new AbortController();
     const closed = once(response, "close").then(() => {
       left.abort();
@@ -51,10 +52,17 @@ export function makeApi({ service, onShutdown, network = () => null, onBug }: Ap
     });
     answers.add(closed);
     const signal = AbortSignal.any([left.signal, ending.signal]);
+    const about = {
+      service,
+      readers,
+      shutDown: onShutdown,
+      signal,
+      ...(upgrade !== undefined && { upgrade }),
+    };
     const admitted = async () => {
       admit(request, network()?.tokenFor(request.socket) ?? null);
       network()?.welcome(request.socket);
-      await answer(request, response, { service, readers, shutDown: onShutdown, signal });
+      await answer(request, response, about);
     };
     admitted().catch((error: unknown) => {
       const { status, body } = describeRefusal(error);
@@ -65,6 +73,15 @@ export function makeApi({ service, onShutdown, network = () => null, onBug }: Ap
       else request.resume();
       sendJson(response, status, body);
     });
+  };
+  // Also for protocols that no route has, such as the offer of HTTP/2 that curl makes: these get a plain answer.
+  server.on("upgrade", (request, socket: Socket, head) => {
+    socket.on("error", () => {});
+    if (head.length > 0) socket.unshift(head);
+    const response = new ServerResponse(request);
+    response.assignSocket(socket);
+    response.once("finish", () => socket.end());
+    begin(request, response, request.headers.upgrade ?? "");
   });
   return {
     take(connection) {
@@ -84,11 +101,13 @@ export function makeApi({ service, onShutdown, network = () => null, onBug }: Ap
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  about: Pick<Call, "service" | "readers" | "shutDown" | "signal">,
+  about: Pick<Call, "service" | "readers" | "shutDown" | "signal" | "upgrade">,
 ): Promise<void> {
   const [path = "", ...search] = (request.url ?? "").split("?");
   const { route, words } = findRoute(ROUTES, request.method ?? "", path);
-  const parsed = route.readsContent ? undefined : await readBody(request, route.mostBytes ?? MOST_BYTES);
+  // Node reads no body of a request that offers another protocol.
+  const hasBody = about.upgrade === undefined && !route.readsContent;
+  const parsed = hasBody ? await readBody(request, route.mostBytes ?? MOST_BYTES) : undefined;
   const problems: Problem[] = [];
   const read = <T>(reading: (place: Place) => T): T => {
     const value = reading({ where: "", problems });
@@ -111,9 +130,25 @@ async function answer(
 
 async function send(response: ServerResponse, reply: Reply): Promise<void> {
   if ("stream" in reply) return reply.stream(response);
+  if ("protocol" in reply) return switchProtocol(response, reply);
   if ("text" in reply) return sendText(response, 200, reply.type, reply.text);
   if (reply.after !== undefined) response.once("finish", reply.after);
   sendJson(response, 200, reply.json);
+}
+
+function switchProtocol(
+  response: ServerResponse,
+  { protocol, headers, take }: Extract<Reply, { protocol: string }>,
+): void {
+  const { socket } = response;
+  if (socket === null) return;
+  response.detachSocket(socket);
+  // Nothing more is sent through it.
+  response.emit("close");
+  const given = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const lines = ["HTTP/1.1 101 Switching Protocols", "connection: upgrade", `upgrade: ${protocol}`, ...given];
+  socket.write(`${lines.join("\r\n")}\r\n\r\n`);
+  take(socket);
 }
 
 function sendJson(response: ServerResponse, status: number, body: object): void {

@@ -1,11 +1,13 @@
 // What the API acts on: the queue service, or a followed batch as one queue. Every call that changes something resolves when
 // the change is safe on the disk. Each throws UserError if the user can fix it.
 
+import type { Duplex } from "node:stream";
 import type { JobId } from "../model/job.js";
 import type { Capacity } from "../model/machine.js";
 import type {
   Act,
   Acted,
+  Capacities,
   Enqueue,
   Enqueued,
   JobQuery,
@@ -41,6 +43,8 @@ export interface QueueService {
   why(queue: string, id: JobId): Promise<WaitingJob>;
   machines(): readonly QueueMachine[];
   actOnMachine(asked: MachineAct): Promise<void>;
+  /** A machine that has dialled in gives its shell to queues. */
+  join(asked: JoinAsk): Promise<JoinDoor>;
   /** Events after this one, at most `limit`; null: they are no longer kept. */
   eventsAfter(seq: number, limit?: number): readonly QueueEvent[] | null;
   /** Returns a function that ends it. */
@@ -76,6 +80,8 @@ export interface Health {
 
 export interface QueueInfo extends Queue {
   readonly counts: QueueCounts;
+  /** Its jobs run on this computer alone, where they can run in place. */
+  readonly runsHere: boolean;
 }
 
 export interface QueueMachine {
@@ -104,4 +110,28 @@ export interface WaitingJob {
   readonly holds: readonly string[];
   /** Machine by machine, as measured a moment ago; null: it does not wait for room. */
   readonly room: WhyWaiting | null;
+}
+
+/** What the connection of a machine that dials in is used for, instead of HTTP. */
+export const JOIN_PROTOCOL = "sshoal-join";
+
+/** A machine that has dialled in. */
+export interface JoinAsk {
+  readonly name: string;
+  readonly queues: readonly string[];
+  /** A random word of the process that dials: its next connection replaces an earlier one. */
+  readonly process: string;
+  /** The public key with which it answers this time. */
+  readonly hostKey: Buffer;
+  /** Of the sshoal that dials. */
+  readonly version: string;
+  /** What it has besides what is measured; null: what the queues declare. */
+  readonly capacity: Capacities | null;
+}
+
+export interface JoinDoor {
+  /** The public key that the machine must accept. */
+  readonly key: Buffer;
+  /** Owns the stream. */
+  take(stream: Duplex): void;
 }

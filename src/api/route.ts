@@ -1,6 +1,7 @@
 // What one route of the API is, and what it gets and gives.
 
 import type { ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
 import type { EventReaders } from "./event-readers.js";
 import type { QueueService } from "./queue-service.js";
 import type { Place, Read } from "./readers/fields.js";
@@ -37,13 +38,21 @@ export interface Call {
   readonly signal: AbortSignal;
   /** Null: it ends by itself. */
   readonly shutDown: (() => void) | null;
+  /** The protocol that the connection is to be used for; absent: HTTP. */
+  readonly upgrade?: string;
 }
 
 export type Reply =
   | { readonly json: object; readonly after?: () => void }
   | { readonly text: string; readonly type: string }
   /** Ends the response. */
-  | { readonly stream: (response: ServerResponse) => Promise<void> };
+  | { readonly stream: (response: ServerResponse) => Promise<void> }
+  /** The connection is used for another protocol from now on. */
+  | {
+      readonly protocol: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly take: (stream: Duplex) => void;
+    };
 
 /** Throws a Refusal for what a call to the service refused. */
 export async function orStatus<T>(

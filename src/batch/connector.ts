@@ -3,6 +3,7 @@
 import { type Connect, Fleet } from "../fleet/fleet.js";
 import type { HostKeyPolicy } from "../transport/config/target.js";
 import { createConnect } from "../transport/connect.js";
+import type { ConnectOptions } from "../transport/connect-options.js";
 import type { Ask } from "../transport/login/ask-person.js";
 import type { Surroundings } from "./surroundings.js";
 
@@ -45,15 +46,19 @@ export interface Connecting {
   readonly onNote: (message: string) => void;
   /** How to ask for a passphrase; null, here or as its result: never. */
   readonly createAsk: ((view: Suspendable) => AskPerson | null) | null;
+  /** To machines that have joined the service. Absent: none has. */
+  readonly connectJoined?: ConnectOptions["connectJoined"];
 }
 
-export function openConnector({ surroundings, hostKeys, onNote, createAsk }: Connecting): LastingConnector {
+export function openConnector(connecting: Connecting): LastingConnector {
+  const { surroundings, hostKeys, onNote, createAsk, connectJoined } = connecting;
   const { homeDir, agentSocket } = surroundings;
   const audience: Audience = { onNote, view: null };
   const view = { suspend: () => audience.view?.suspend(), resume: () => audience.view?.resume() };
   const ask = createAsk === null ? null : createAsk(view);
   const noteNow = (message: string) => audience.onNote(message);
-  const connectTo = createConnect({ homeDir, agentSocket, hostKeys, ask, onNote: noteNow });
+  const options = { homeDir, agentSocket, hostKeys, ask, onNote: noteNow };
+  const connectTo = createConnect({ ...options, ...(connectJoined && { connectJoined }) });
   const connect: Connector = ({ address }, signal) => connectTo(address, signal);
   return { audience, connect, fleet: new Fleet(connect), confirm: ask === null ? null : ask.confirm };
 }

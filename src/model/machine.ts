@@ -48,6 +48,8 @@ export interface MachineSpec {
 
 export type Address =
   | { readonly kind: "local" }
+  /** It keeps a connection to the queue service, and only that reaches it. */
+  | { readonly kind: "joined"; readonly name: string }
   | {
       readonly kind: "ssh";
       /** As typed: an alias of the ssh configuration, a host name or an address. */

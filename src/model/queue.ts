@@ -19,6 +19,8 @@ export interface QueueSpec {
   readonly name: string;
   /** What each of its machines has besides what is measured: by resource, how much each instance has. Null: nothing. */
   readonly capacity: Capacities | null;
+  /** Machines that join run its jobs, and no other one. Absent: also this computer, or `machines`. */
+  readonly joinedOnly?: boolean;
   /** As typed; empty: this computer. */
   readonly machines: readonly string[];
   /** For jobs that are enqueued from elsewhere without a directory of their own; null: that of the enqueuing shell. */
@@ -37,7 +39,20 @@ export interface QueueSpec {
 
 export type Capacities = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
+/** A machine that has dialled in. The queue remembers it while it is away. */
+export interface JoinedMachine {
+  readonly name: string;
+  /** What it has besides what is measured; null: what the queue declares. */
+  readonly capacity: Capacities | null;
+}
+
+/** What the record keeps of a queue. */
+export type KeptQueue = QueueSpec & Partial<Pick<Queue, "joined" | "pool">>;
+
 export interface Queue extends QueueSpec {
+  /** The queue that declared the capacity, if several share it; absent: this one. */
+  readonly pool?: string;
+  readonly joined: readonly JoinedMachine[];
   readonly isPaused: boolean;
   readonly createdAt: number;
 }
@@ -229,6 +244,8 @@ export const QUEUE_EVENT_KINDS = [
   "machine-lost",
   "machine-back",
   "machine-failed",
+  "machine-joined",
+  "machine-left",
   "machine-draining",
   "machine-opened",
   "warning",

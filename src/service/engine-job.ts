@@ -1,16 +1,32 @@
 // Turns a job of a queue into a job of the engine. Pure.
 
-import { type Job, kindOf } from "../model/job.js";
+import { type Job, kindOf, type Requirement } from "../model/job.js";
 import type { Queue, QueueJob } from "../model/queue.js";
 import { enginePriority } from "../model/queue-priority.js";
-import { pooledNeed, usualNeed } from "../plan/queue/queue-need.js";
+import { pinned, pooledNeed, usualNeed } from "../plan/queue/queue-need.js";
 
-/** `hasCards`: machines of the queue have real cards. */
-export function engineJob(job: QueueJob, queue: Queue, hasCards: boolean): Job {
+export interface MachineFacts {
+  /** Machines of the queue have real cards. */
+  readonly hasCards: boolean;
+  /** All of its machines are this computer. */
+  readonly isLocal: boolean;
+}
+
+/** What the job needs of a machine of the queue. */
+export function engineNeed(
+  { need, terms }: Pick<QueueJob, "need" | "terms">,
+  queue: Queue,
+  { hasCards, isLocal }: MachineFacts,
+): Requirement {
+  const pooled = pooledNeed(need, queue, hasCards);
+  return isLocal || terms.tree !== undefined ? pooled : pinned(pooled, queue.name);
+}
+
+export function engineJob(job: QueueJob, queue: Queue, facts: MachineFacts): Job {
   const { timeoutSeconds, maxOutput, limitsMemory, wrap, mergesOutput, envNames } = job.terms;
   const { tree, copyBack, keepsDir } = job.terms;
-  const requirement = pooledNeed(job.need, queue, hasCards);
-  const isUsual = kindOf(requirement) === kindOf(pooledNeed(usualNeed(queue), queue, hasCards));
+  const requirement = engineNeed(job, queue, facts);
+  const isUsual = kindOf(requirement) === kindOf(pooledNeed(usualNeed(queue), queue, facts.hasCards));
   return {
     id: job.id,
     line: null,

@@ -4,13 +4,14 @@ import type { WaitingJob } from "../api/queue-service.js";
 import { reach } from "../batch/machine/reach.js";
 import type { MachineSpec } from "../model/machine.js";
 import type { Queue, QueueJob } from "../model/queue.js";
-import { pooledNeed } from "../plan/queue/queue-need.js";
 import type { MeasuredMachine } from "../plan/why/explain-waiting.js";
 import { explainWaiting } from "../plan/why/explain-waiting.js";
 import type { WaitingNeed } from "../plan/why/verdict.js";
 import { probe } from "../remote/probe/probe.js";
+import { engineNeed } from "./engine-job.js";
 import type { House } from "./generation-order.js";
-import { hasCards, machinesOf } from "./queue-machines.js";
+import { awayWords } from "./joined/joined-machines.js";
+import { hasCards, isAllLocal, isAway, machinesOf } from "./queue-machines.js";
 import type { RunningQueue } from "./running-queue.js";
 import type { ServiceDatabase } from "./store/open-database.js";
 
@@ -57,6 +58,8 @@ async function measure(spec: MachineSpec, job: QueueJob, explaining: Explaining)
   const { house, db, running } = explaining;
   if (db.machines.of(job.queue).some(({ machine, isDraining }) => isDraining && machine === spec.name))
     return { kind: "drained", machine: spec.name };
+  if (isAway(spec, house))
+    return { kind: "unreachable", machine: spec.name, reason: awayWords(spec.name), sinceMs: null };
   const connect = async (machine: Pick<MachineSpec, "address">, signal: AbortSignal) =>
     (await house.fleet.borrow(machine, signal)).session;
   const own = batchOf(running);
@@ -73,8 +76,13 @@ function batchOf({ runner }: RunningQueue): string | null {
   return runner.generations.at(-1)?.batch ?? null;
 }
 
-function needOf(job: QueueJob, { queue, house }: Explaining, specs: readonly MachineSpec[]): WaitingNeed {
-  const requirement = pooledNeed(job.need, queue, hasCards(queue.name, specs, house));
+function needOf(
+  job: QueueJob,
+  { queue, house, running }: Explaining,
+  specs: readonly MachineSpec[],
+): WaitingNeed {
+  const isLocal = isAllLocal(running.runner.specs);
+  const requirement = engineNeed(job, queue, { hasCards: hasCards(queue.name, specs, house), isLocal });
   return { key: `${job.id}`, requirement, count: 1 };
 }
 

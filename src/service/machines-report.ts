@@ -2,7 +2,10 @@
 
 import { machinePhase, runningOn } from "../api/machine-facts.js";
 import type { QueueMachine } from "../api/queue-service.js";
+import { localMachine } from "../input/machine/plain-machine.js";
 import type { Queue } from "../model/queue.js";
+import type { House } from "./generation-order.js";
+import { awayWords } from "./joined/joined-machines.js";
 import { parseCard } from "./queue-machines.js";
 import type { RunningQueue } from "./running-queue.js";
 import type { KnownMachine } from "./store/machine-rows.js";
@@ -11,7 +14,7 @@ import type { ServiceDatabase } from "./store/open-database.js";
 export function machinesReport(
   queue: Queue,
   { runner, obstacle }: RunningQueue,
-  db: ServiceDatabase,
+  { db, house }: { readonly db: ServiceDatabase; readonly house: Pick<House, "joined" | "usesThisComputer"> },
 ): QueueMachine[] {
   const rows = db.machines.of(queue.name);
   const known = new Map(
@@ -19,22 +22,25 @@ export function machinesReport(
   );
   const states = runner.generations.flatMap(({ state }) => [...state.machines.values()]);
   const names = new Set([
-    ...runner.specs.map(({ name }) => name),
-    ...known.keys(),
+    ...runner.specs.flatMap(({ name, address }) => (address.kind === "joined" ? [] : [name])),
+    ...queue.joined.map(({ name }) => name),
+    // This computer may have served the queue before --no-local.
+    ...[...known.keys()].filter((name) => house.usesThisComputer || name !== localMachine().name),
     ...states.map(({ name }) => name),
   ]);
   return [...names].map((machine) => {
     const own = states.filter(({ name }) => name === machine);
     const last = own.at(-1);
+    const isLost = queue.joined.some(({ name }) => name === machine) && !house.joined.isHere(machine);
     return {
       queue: queue.name,
       machine,
-      phase: last === undefined ? "unused" : machinePhase(last),
+      phase: isLost ? "unreachable" : last === undefined ? "unused" : machinePhase(last),
       isDraining: known.get(machine)?.isDraining ?? false,
       capacity: known.get(machine)?.capacity ?? null,
       slots: last?.slots ?? 0,
       running: own.flatMap(runningOn),
-      reason: obstacle(),
+      reason: isLost ? awayWords(machine) : obstacle(),
     };
   });
 }

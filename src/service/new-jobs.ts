@@ -14,7 +14,7 @@ import {
   type Queue,
 } from "../model/queue.js";
 import { usualNeed } from "../plan/queue/queue-need.js";
-import { quote, quoteIfNeeded } from "../transport/quote.js";
+import { programLine, quoteIfNeeded } from "../transport/quote.js";
 
 export interface NewJob {
   readonly id: JobId;
@@ -107,7 +107,7 @@ function commandOf(
   if (prefix.length === 0) return command;
   const own = words ?? splitOptionWords(command);
   if (own === null) problems.push({ where, message: "a quote is not closed" });
-  return [...prefix, ...(own ?? [])].map(quote).join(" ");
+  return programLine([...prefix, ...(own ?? [])]);
 }
 
 function readDependency(

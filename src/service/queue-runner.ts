@@ -6,10 +6,10 @@ import { type JobId, kindOf } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
 import type { Queue, QueueJob } from "../model/queue.js";
 import { aheadOfEachSlot, chooseNext, type Head, isTimeToGive } from "../plan/queue/choose-next.js";
-import { engineJob, envForJob } from "./engine-job.js";
+import { engineJob, envForJob, type MachineFacts } from "./engine-job.js";
 import { Generation, type GivenJob, type JobFact, Left } from "./generation.js";
 import { generationOrder, type House, removeJournal } from "./generation-order.js";
-import { hasCards, machinesOf } from "./queue-machines.js";
+import { hasCards, isAllLocal, isAway, machinesOf } from "./queue-machines.js";
 import { DiskRefusal } from "./store/disk-refusal.js";
 
 /** A generation gets so many jobs: what it keeps in memory, on disk and on machines stays small. */
@@ -152,6 +152,17 @@ export class QueueRunner {
     this.#usualMs = this.#usualMs === null ? durationMs : this.#usualMs * (1 - WEIGHT) + durationMs * WEIGHT;
   }
 
+  /** It has dialled in: jobs can begin there at once. */
+  noteJoined(machine: string): void {
+    this.#restMs = 0;
+    this.#notBefore = 0;
+    const current = this.#current;
+    const known = current?.state.machines.get(machine);
+    // A generation does not go back to a machine that it has left out.
+    if (current !== null && (known === undefined || known.phase === "failed")) this.#retire(current);
+    this.wake();
+  }
+
   async setDraining(machine: string, isDraining: boolean): Promise<void> {
     const current = this.#current;
     if (current === null) return;
@@ -226,10 +237,10 @@ export class QueueRunner {
   }
 
   async #hand(generation: Generation, queue: Queue, jobs: readonly QueueJob[]): Promise<void> {
-    const hasRealCards = hasCards(queue.name, this.#specs, this.#house);
+    const facts = this.#factsOf(queue);
     const readable: { readonly job: QueueJob; readonly given: GivenJob }[] = [];
     for (const job of jobs) {
-      const given = this.#givenJob(job, queue, hasRealCards);
+      const given = this.#givenJob(job, queue, facts);
       if (await this.#readTree(generation, given)) readable.push({ job, given });
     }
     const isAsTaken = readable.map(({ job }) => this.#books.isAsTaken(job, generation.number));
@@ -257,8 +268,10 @@ export class QueueRunner {
   async #open(): Promise<Generation | null> {
     try {
       const specs = await this.#readMachines();
-      if (specs.length === 0) return null;
-      return await this.#start(await this.#books.beginGeneration(), []);
+      const present = specs.filter((spec) => !isAway(spec, this.#house));
+      if (present.length > 0) return await this.#start(await this.#books.beginGeneration(), [], present);
+      if (specs.length > 0) this.#books.noteObstacle(`none of its machines has a link: ${namesOf(specs)}`);
+      return null;
     } catch (error) {
       this.#books.noteObstacle((error as Error).message);
       return null;
@@ -268,19 +281,27 @@ export class QueueRunner {
   async #readMachines(): Promise<readonly MachineSpec[]> {
     const all = await machinesOf(this.#books.queue(), this.#house);
     this.#specs = all.filter(({ name }) => !this.#books.isDraining(name));
-    if (this.#specs.length === 0) this.#books.noteObstacle("all machines of the queue are drained");
+    if (all.length === 0)
+      this.#books.noteObstacle("the queue has no machine: sshoal queue add-machine, or sshoal join on one");
+    else if (this.#specs.length === 0) this.#books.noteObstacle("all machines of the queue are drained");
     return this.#specs;
   }
 
-  async #start(number: number, given: readonly QueueJob[]): Promise<Generation> {
+  /** `present`: absent for a generation that goes on, whose machines may be away and have jobs. */
+  async #start(
+    number: number,
+    given: readonly QueueJob[],
+    present?: readonly MachineSpec[],
+  ): Promise<Generation> {
     const queue = this.#books.queue();
     if (this.#specs.length === 0) await this.#readMachines();
-    const hasRealCards = hasCards(queue.name, this.#specs, this.#house);
-    const order = generationOrder({ queue, number, machines: this.#specs }, this.#house);
+    const facts = this.#factsOf(queue);
+    const machines = present ?? this.#specs;
+    const order = generationOrder({ queue, number, machines }, this.#house);
     await order.results.prepare();
     const generation = new Generation({
       number,
-      jobs: given.map((job) => this.#givenJob(job, queue, hasRealCards)),
+      jobs: given.map((job) => this.#givenJob(job, queue, facts)),
       order,
       onFact: (fact) => {
         this.#books.noteFact(fact, number);
@@ -293,12 +314,16 @@ export class QueueRunner {
     return generation;
   }
 
-  #givenJob(job: QueueJob, queue: Queue, hasRealCards: boolean): GivenJob {
+  #factsOf({ name }: Queue): MachineFacts {
+    return { hasCards: hasCards(name, this.#specs, this.#house), isLocal: isAllLocal(this.#specs) };
+  }
+
+  #givenJob(job: QueueJob, queue: Queue, facts: MachineFacts): GivenJob {
     const { env, turns } = this.#books.insideOf(job);
     return {
-      job: { ...engineJob(job, queue, hasRealCards), turn: turns },
+      job: { ...engineJob(job, queue, facts), turn: turns },
       kind: kindOf(job.need),
-      env: envForJob(env, job, queue, hasRealCards),
+      env: envForJob(env, job, queue, facts.hasCards),
     };
   }
 
@@ -407,6 +432,10 @@ export class QueueRunner {
       recall.resolve();
     }
   }
+}
+
+function namesOf(specs: readonly MachineSpec[]): string {
+  return specs.map(({ name }) => name).join(", ");
 }
 
 function unreadable(job: JobId, problem: string): JobFact {

@@ -7,12 +7,14 @@ import type { Network } from "../api/open-network.js";
 import { openConnector } from "../batch/connector.js";
 import type { Surroundings } from "../batch/surroundings.js";
 import { UserError } from "../errors.js";
+import type { Capacities } from "../model/queue.js";
 import { VERSION } from "../model/version.js";
 import { readHolder, takeLock } from "../run/home/lock.js";
 import { MOST_PATH_BYTES } from "../socket/listening.js";
 import { isPrivateDir } from "../socket/private-dir.js";
 import type { House } from "./generation-order.js";
 import { Housekeeping } from "./housekeeping.js";
+import { JoinedMachines } from "./joined/joined-machines.js";
 import { loadOrMakeToken } from "./make-token.js";
 import { parseCard } from "./queue-machines.js";
 import { ServiceCore } from "./service-core.js";
@@ -26,6 +28,10 @@ export interface ServiceAsked {
   readonly stateDir: string | null;
   /** What of jobs that are over is kept. */
   readonly limits: HistoryLimits;
+  /** What queues of this computer share that declare nothing; null: as it was. */
+  readonly capacity: Capacities | null;
+  /** False: queues that name no machine do not use this computer. */
+  readonly usesThisComputer: boolean;
   /** Where it also answers, to those who have its token; null: on its socket alone. */
   readonly listen: { readonly host: string; readonly port: number } | null;
   /** For the log of the service. */
@@ -82,18 +88,21 @@ interface Starting extends Omit<ServiceAsked, "stateDir"> {
   readonly unlock: () => void;
 }
 
-async function startLocked({
-  surroundings,
-  dir,
-  limits,
-  listen,
-  onNote,
-  unlock,
-}: Starting): Promise<RunningService> {
+async function startLocked(starting: Starting): Promise<RunningService> {
+  const { surroundings, dir, limits, capacity, listen, onNote, unlock, usesThisComputer } = starting;
   const db = await openDatabase(dir);
-  const connector = openConnector({ surroundings, hostKeys: null, onNote, createAsk: null });
-  const house: House = {
+  const joined = new JoinedMachines();
+  const connector = openConnector({
     surroundings,
+    hostKeys: null,
+    onNote,
+    createAsk: null,
+    connectJoined: (name, signal) => joined.connect(name, signal),
+  });
+  const house: House & { readonly joined: JoinedMachines } = {
+    surroundings,
+    joined,
+    usesThisComputer,
     fleet: connector.fleet,
     dir,
     measured: {
@@ -112,7 +121,7 @@ async function startLocked({
     onBug: (error) =>
       onNote(`a bug, please report it: ${error instanceof Error ? error.stack : String(error)}`),
   };
-  const core = await ServiceCore.open({ db, house });
+  const core = await ServiceCore.open({ db, house, capacity });
   const housekeeping = new Housekeeping(db, dir, { limits, onNote });
   let noteEnd = () => {};
   const askedToEnd = new Promise<void>((resolve) => {

@@ -4,6 +4,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type {
   Health,
+  JoinAsk,
+  JoinDoor,
   MachineAct,
   QueueInfo,
   QueueMachine,
@@ -17,11 +19,13 @@ import type { JobId } from "../model/job.js";
 import {
   type Act,
   type Acted,
+  type Capacities,
   DEFAULT_QUEUE,
   type Enqueue,
   type Enqueued,
   isQueueName,
   type JobQuery,
+  type KeptQueue,
   type Queue,
   type QueueEvent,
   type QueueJob,
@@ -35,6 +39,8 @@ import type { Ending } from "./generation.js";
 import type { House } from "./generation-order.js";
 import { runsAgain } from "./job-ends.js";
 import { JobNotices } from "./job-notices.js";
+import { joinQueues } from "./joined/join-queues.js";
+import type { JoinedMachines } from "./joined/joined-machines.js";
 import { Ledger } from "./ledger.js";
 import { machinesReport } from "./machines-report.js";
 import { queueBooks } from "./queue-books.js";
@@ -45,9 +51,13 @@ import { openServiceDisk } from "./service-disk.js";
 import { asDiskRefusal } from "./store/disk-refusal.js";
 import type { ServiceDatabase } from "./store/open-database.js";
 
+type OwnHouse = House & { readonly joined: JoinedMachines };
+
 export interface CoreParts {
   readonly db: ServiceDatabase;
-  readonly house: House;
+  readonly house: OwnHouse;
+  /** What queues of this computer share that declare nothing; null: as it was. */
+  readonly capacity: Capacities | null;
 }
 
 const MOST_CLOSING_MS = 10_000;
@@ -67,7 +77,7 @@ const DEFAULT_SPEC: QueueSpec = {
 export class ServiceCore implements QueueService {
   readonly disk: ServiceDisk;
   readonly #db: ServiceDatabase;
-  readonly #house: House;
+  readonly #house: OwnHouse;
   readonly #ledger: Ledger;
   readonly #queues = new Map<string, RunningQueue>();
   readonly #notices: JobNotices;
@@ -75,7 +85,7 @@ export class ServiceCore implements QueueService {
   readonly #awaited = new Map<string, Set<() => void>>();
   readonly #startedAt = Date.now();
 
-  private constructor({ db, house }: CoreParts) {
+  private constructor({ db, house }: Omit<CoreParts, "capacity">) {
     this.#db = db;
     this.#house = house;
     this.disk = openServiceDisk(house);
@@ -88,8 +98,15 @@ export class ServiceCore implements QueueService {
     const core = new ServiceCore(parts);
     if (parts.db.queues.find(DEFAULT_QUEUE) === null)
       await core.#ledger.write(() => parts.db.queues.add(DEFAULT_SPEC, null, Date.now()));
+    const { capacity } = parts;
+    if (capacity !== null) await core.#ledger.write(() => core.#share(capacity));
     for (const { name } of parts.db.queues.all()) await core.#begin(name);
     return core;
+  }
+
+  #share(capacity: Capacities): void {
+    for (const queue of this.#db.queues.all())
+      if (sharesPool(queue)) this.#db.queues.setSpec({ ...specOf(queue), capacity, pool: DEFAULT_QUEUE });
   }
 
   get health(): Health {
@@ -107,8 +124,9 @@ export class ServiceCore implements QueueService {
     return this.#db.queues.all().map((queue) => this.#infoOf(queue));
   }
 
-  async createQueue(spec: QueueSpec, env: Readonly<Record<string, string>>): Promise<QueueInfo> {
-    const { name } = spec;
+  async createQueue(asked: QueueSpec, env: Readonly<Record<string, string>>): Promise<QueueInfo> {
+    const { name } = asked;
+    const spec = this.#withPool(asked);
     if (!isQueueName(name))
       throw new UserError(`the name ${JSON.stringify(name)} cannot be used for a queue`, {
         hint: "a name begins with a letter, and has letters, digits, -, _ and .",
@@ -126,6 +144,11 @@ export class ServiceCore implements QueueService {
     await measureUnknown(spec, specs, this.#house);
     await this.#begin(name);
     return this.#infoOf(this.#queueNamed(name));
+  }
+
+  #withPool(spec: QueueSpec): KeptQueue {
+    const { capacity = null } = this.#db.queues.find(DEFAULT_QUEUE) ?? {};
+    return sharesPool(spec) && capacity !== null ? { ...spec, capacity, pool: DEFAULT_QUEUE } : spec;
   }
 
   async deleteQueue(name: string, stops: boolean): Promise<void> {
@@ -205,12 +228,34 @@ export class ServiceCore implements QueueService {
   machines(): readonly QueueMachine[] {
     return this.#db.queues
       .all()
-      .flatMap((queue) => machinesReport(queue, this.#running(queue.name), this.#db));
+      .flatMap((queue) =>
+        machinesReport(queue, this.#running(queue.name), { db: this.#db, house: this.#house }),
+      );
+  }
+
+  join(asked: JoinAsk): Promise<JoinDoor> {
+    return joinQueues(asked, {
+      db: this.#db,
+      ledger: this.#ledger,
+      house: this.#house,
+      queueNamed: (name) => this.#queueNamed(name),
+      runnerOf: (name) => this.#queues.get(name)?.runner,
+    });
   }
 
   async actOnMachine({ verb, queue: name, machine }: MachineAct): Promise<void> {
     const queue = this.#queueNamed(name);
     const { runner } = this.#running(name);
+    const joined = queue.joined.filter((each) => each.name !== machine);
+    if (verb === "remove" && joined.length < queue.joined.length) {
+      await this.#ledger.write(() => {
+        this.#db.queues.setSpec({ ...specOf(queue), joined });
+        this.#db.machines.remove(name, machine);
+      });
+      runner.windDown();
+      // Its running jobs end first.
+      return void runner.ended().then(() => this.#dismiss(machine));
+    }
     if (verb === "add" || verb === "remove") {
       const machines = machinesAfter(queue, verb, machine);
       const specs = await machinesOf({ ...queue, machines }, this.#house);
@@ -251,6 +296,11 @@ export class ServiceCore implements QueueService {
     this.#db.close();
   }
 
+  #dismiss(machine: string): void {
+    const isWanted = this.#db.queues.all().some(({ joined }) => joined.some(({ name }) => name === machine));
+    if (!isWanted) this.#house.joined.dismiss(machine);
+  }
+
   async #begin(name: string): Promise<void> {
     const books = queueBooks({
       name,
@@ -288,7 +338,9 @@ export class ServiceCore implements QueueService {
       counts.running--;
       counts[ending.state]++;
     }
-    return { ...queue, counts };
+    const isElsewhere = queue.joinedOnly === true || queue.machines.length > 0 || queue.joined.length > 0;
+    const runsHere = this.#house.usesThisComputer && !isElsewhere;
+    return { ...queue, counts, runsHere };
   }
 
   /** The record has the end of a job once its results are here. */
@@ -346,12 +398,17 @@ export class ServiceCore implements QueueService {
   }
 }
 
+/** It declares nothing of its own, and uses this computer. */
+function sharesPool({ capacity, pool, machines, joinedOnly }: KeptQueue): boolean {
+  return machines.length === 0 && !joinedOnly && (capacity === null || pool === DEFAULT_QUEUE);
+}
+
 /** The record does not have it yet, and it will be that of the job: it does not run once more. */
 function isEnd(job: QueueJob, { outcome }: Ending): boolean {
   return job.state === "running" && outcome !== null && !runsAgain(job, outcome);
 }
 
-function specOf({ isPaused: _, createdAt: _c, ...spec }: Queue): QueueSpec {
+function specOf({ isPaused: _, createdAt: _c, ...spec }: Queue): KeptQueue {
   return spec;
 }
 
@@ -368,9 +425,6 @@ function machinesAfter({ machines, name }: Queue, verb: "add" | "remove", machin
 function unknownMachine({ name }: Pick<Queue, "name">, machine: string, known: readonly string[]): UserError {
   const [nearest] = suggest(machine, known);
   return new UserError(`the queue ${name} has no machine ${machine}`, {
-    hint:
-      nearest === undefined
-        ? `its machines: ${known.join(", ") || "this computer"}`
-        : `did you mean ${nearest}?`,
+    hint: nearest === undefined ? `its machines: ${known.join(", ") || "none"}` : `did you mean ${nearest}?`,
   });
 }

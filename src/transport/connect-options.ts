@@ -2,6 +2,7 @@
 
 import type { HostKeyPolicy } from "./config/target.js";
 import type { Ask } from "./login/ask-person.js";
+import type { Session } from "./session.js";
 
 export interface ConnectOptions {
   /** The directory with .ssh, and the one in which scripts start on this computer. */
@@ -14,4 +15,6 @@ export interface ConnectOptions {
   readonly hostKeys: HostKeyPolicy | null;
   /** Null: there is no person to ask. */
   readonly ask: Ask | null;
+  /** To machines that have joined the service. Absent: none has. */
+  readonly connectJoined?: (name: string, signal?: AbortSignal) => Promise<Session>;
 }

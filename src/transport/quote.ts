@@ -22,3 +22,13 @@ function words(value: string | number | readonly string[]): string {
 export function quoteIfNeeded(word: string): string {
   return /^[\w./:@%+,-]+$/.test(word) ? word : quote(word);
 }
+
+/** As a first word without quotes, the shell would not run a program of that name. */
+const RESERVED = new Set(
+  "case coproc do done elif else esac fi for function if in select then time until while".split(" "),
+);
+
+/** The line that runs a program with arguments that no shell may change. */
+export function programLine([first = "", ...rest]: readonly string[]): string {
+  return [RESERVED.has(first) ? quote(first) : quoteIfNeeded(first), ...rest.map(quoteIfNeeded)].join(" ");
+}

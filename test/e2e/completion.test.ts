@@ -107,6 +107,8 @@ describe.each<ShellName>(["bash", "zsh", "fish"])("%s", (name) => {
     ["a batch", "sshoal attach job", "s.sh "],
     ["a job", "sshoal logs jobs.sh.2", " "],
     ["a machine that has jobs", "sshoal drain loc", "alhost "],
+    ["a command of grass", "grass create-q", "ueue "],
+    ["an option of a command of grass", "grass enqueue --sy", "nc "],
     ["nothing for a number", "execute_batch --num-cpus ", ""],
     ["nothing for a command that does not exist", "sshoal frobnicate --js", ""],
   ])("%s: %s", async (_, typed, rest) => {

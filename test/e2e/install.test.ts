@@ -23,6 +23,7 @@ test("npm install -g . in a fresh clone puts the commands on the PATH", async ({
   for (const command of [
     "execute_batch",
     "execute_remote",
+    "grass",
     "sshoal",
     "simple_gpu_scheduler",
     "simple_hypersearch",

@@ -4,6 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Fleet } from "../../src/fleet/fleet.js";
 import type { Act, Enqueue } from "../../src/model/queue.js";
+import { JoinedMachines } from "../../src/service/joined/joined-machines.js";
 import { ServiceCore } from "../../src/service/service-core.js";
 import { openDatabase, type ServiceDatabase } from "../../src/service/store/open-database.js";
 import { waitFor } from "../rig/batch.js";
@@ -35,8 +36,10 @@ beforeEach(async () => {
     note: async () => {},
   };
   const fleet = new Fleet(({ address }, signal) => connect(address, signal));
-  const house = { surroundings, fleet, dir, measured, onBug: (error: unknown) => void bugs.push(error) };
-  core = await ServiceCore.open({ db, house });
+  const onBug = (error: unknown) => void bugs.push(error);
+  const joined = new JoinedMachines();
+  const house = { surroundings, fleet, dir, measured, joined, usesThisComputer: true, onBug };
+  core = await ServiceCore.open({ db, house, capacity: null });
 });
 afterEach(async () => {
   await core.close();

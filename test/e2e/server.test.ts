@@ -168,11 +168,11 @@ test(
     expect(none.code).toBe(2);
     expect(none.stderr).toContain(`no queue service runs of ${far.server}`);
     expect(none.stderr).toMatch(/try: ssh .* sshoal serve/);
-    const text = readFileSync(far.server, "utf8").replace(/username: .*/, "username: nobody");
+    const text = readFileSync(far.server, "utf8").replace(/username: .*/, "username: daemon");
     await writeFile(far.work.path("wrong.yaml"), text);
     const wrong = await far.run(["show", "--server", far.work.path("wrong.yaml")]);
     expect(wrong.code).toBe(2);
-    expect(wrong.stderr).toMatch(/error: 127\.0\.0\.1:\d+: does not let nobody in/);
+    expect(wrong.stderr).toMatch(/error: 127\.0\.0\.1:\d+: does not let daemon in/);
   },
   LONG_MS,
 );

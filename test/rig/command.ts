@@ -13,6 +13,7 @@ export interface CommandOptions {
   readonly program?:
     | "execute-batch"
     | "execute-remote"
+    | "grass"
     | "simple-gpu-scheduler"
     | "simple-hypersearch"
     | "sshoal";

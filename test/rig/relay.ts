@@ -1,8 +1,11 @@
-// A TCP relay in front of a port, for connections that are slow, silent or cut.
+// A relay in front of a port or of a unix socket, for connections that are slow, silent or cut.
 
+import { chmodSync, rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
+import { giveToRemote } from "./account.js";
 
 export interface Relay {
+  /** 0: it listens on a unix socket. */
   readonly port: number;
   /** Connections accepted so far, including refused ones. */
   connections(): number;
@@ -29,8 +32,36 @@ export interface RelayOptions {
   readonly bytesPerSecond?: number;
 }
 
-export async function startRelay(targetPort: number, options: RelayOptions = {}): Promise<Relay> {
+/** On a free port, for a port. */
+export function startRelay(targetPort: number, options: RelayOptions = {}): Promise<Relay> {
+  return relay(
+    () => connect({ port: targetPort, host: "127.0.0.1", noDelay: true, allowHalfOpen: true }),
+    { port: 0, host: "127.0.0.1" },
+    options,
+  );
+}
+
+/** On a socket of the remote account, for another socket. */
+export async function startSocketRelay(path: string, target: string): Promise<Relay> {
+  const made = await relay(() => connect({ path: target, allowHalfOpen: true }), { path }, {});
+  chmodSync(path, 0o600);
+  giveToRemote(path);
+  return {
+    ...made,
+    async stop() {
+      await made.stop();
+      rmSync(path, { force: true });
+    },
+  };
+}
+
+async function relay(
+  dial: () => Socket,
+  place: { readonly path: string } | { readonly port: number; readonly host: string },
+  options: RelayOptions,
+): Promise<Relay> {
   const { delayMs = 0, bytesPerSecond = Number.POSITIVE_INFINITY } = options;
+  const targets = new WeakSet<Socket>();
   const state = { count: 0, bytes: 0, isPaused: false, isRefusing: false, sockets: new Set<Socket>() };
   let fuse: { left: number; onCut: () => void } | null = null;
   const forward = (from: Socket, to: Socket) => {
@@ -42,7 +73,7 @@ export async function startRelay(targetPort: number, options: RelayOptions = {})
     if (state.isPaused) from.pause();
   };
   const pass = (chunk: Buffer, from: Socket, to: Socket) => {
-    const isForward = to.remotePort === targetPort;
+    const isForward = targets.has(to);
     if (isForward) state.bytes += chunk.length;
     if (!to.writable || burns(chunk, to)) return;
     const isRoom = to.write(chunk);
@@ -55,7 +86,7 @@ export async function startRelay(targetPort: number, options: RelayOptions = {})
   };
   /** Bytes that were let through arrive before the end does. */
   const burns = (chunk: Buffer, to: Socket): boolean => {
-    if (fuse === null || to.remotePort !== targetPort) return false;
+    if (fuse === null || !targets.has(to)) return false;
     fuse.left -= chunk.length;
     if (fuse.left > 0) return false;
     const { left, onCut } = fuse;
@@ -68,17 +99,19 @@ export async function startRelay(targetPort: number, options: RelayOptions = {})
   };
   const server = createServer({ noDelay: true, allowHalfOpen: true }, (near) => {
     state.count++;
-    if (state.isRefusing) return near.resetAndDestroy();
-    const far = connect({ port: targetPort, host: "127.0.0.1", noDelay: true, allowHalfOpen: true });
+    if (state.isRefusing) return void end(near);
+    const far = dial();
+    targets.add(far);
     forward(near, far);
     forward(far, near);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(place, resolve));
   const cut = () => {
-    for (const socket of state.sockets) socket.resetAndDestroy();
+    for (const socket of state.sockets) end(socket);
   };
+  const address = server.address();
   return {
-    port: (server.address() as { port: number }).port,
+    port: typeof address === "object" ? (address?.port ?? 0) : 0,
     connections: () => state.count,
     bytes: () => state.bytes,
     open: () => Math.ceil(state.sockets.size / 2),
@@ -105,6 +138,12 @@ export async function startRelay(targetPort: number, options: RelayOptions = {})
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** Only TCP has a reset. */
+function end(socket: Socket): void {
+  if (socket.remotePort === undefined) socket.destroy();
+  else socket.resetAndDestroy();
 }
 
 function later(delayMs: number, act: () => void): void {

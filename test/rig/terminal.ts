@@ -10,7 +10,7 @@ import { until } from "./until.js";
 export interface TerminalOptions {
   readonly cwd: string;
   readonly home: string;
-  readonly program?: "execute-batch" | "sshoal";
+  readonly program?: "execute-batch" | "grass" | "sshoal";
   readonly env?: Readonly<Record<string, string>>;
   /** Absent: 24 by 80. */
   readonly size?: { readonly rows: number; readonly columns: number };

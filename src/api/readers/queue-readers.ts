@@ -4,10 +4,12 @@ import type { Capacities, QueueSpec } from "../../model/queue.js";
 import type { MachineAct } from "../queue-service.js";
 import {
   check,
+  flag,
   list,
   map,
   object,
   oneOf,
+  optional,
   orNull,
   type Read,
   refuse,
@@ -33,11 +35,12 @@ const instanceName: Read<string> = check(
   "must be up to 32 letters, digits, _, . and -, beginning with a letter or digit",
 );
 
-const capacity: Read<Capacities> = map(resourceName, map(instanceName, resourceAmount));
+export const capacity: Read<Capacities> = map(resourceName, map(instanceName, resourceAmount));
 
-const spec = object<QueueSpec>({
+const spec = object<Omit<QueueSpec, "pool">>({
   name: required(queueName),
   capacity: required(orNull(capacity)),
+  joinedOnly: optional(flag),
   machines: required(list(text(MOST_BYTES), MOST_WORDS)),
   cwd: required(orNull(absolutePath)),
   prefix: required(list(text(MOST_BYTES), MOST_WORDS)),

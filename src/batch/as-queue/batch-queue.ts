@@ -84,6 +84,8 @@ export class BatchQueue implements QueueService {
         maxJobs: null,
         ahead: null,
         notify: null,
+        joined: [],
+        runsHere: machines.every(({ address }) => address.kind === "local"),
         isPaused: startsNothing(run.state),
         createdAt: run.state.life.stretches[0]?.from ?? this.#startedAt,
         counts: { ...countWords(jobs.map((tracked) => ({ state: wordOf(tracked) }))), held: 0 },
@@ -154,6 +156,12 @@ export class BatchQueue implements QueueService {
     const { run } = this.#batch;
     await run.begun;
     await (verb === "drain" ? drainIn : undrainIn)(run, machine);
+  }
+
+  async join(): Promise<never> {
+    throw new Refusal(405, "the machines of a followed batch come from its command", {
+      hint: "the queue service takes machines that join: sshoal serve",
+    });
   }
 
   async createQueue(): Promise<never> {

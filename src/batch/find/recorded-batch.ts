@@ -103,6 +103,6 @@ export async function reloadMachines(
 function asRecorded(spec: MachineSpec, recorded: RecordedMachine | undefined): MachineSpec {
   if (recorded === undefined) return spec;
   const { name, address } = recorded;
-  if (spec.address.kind === "local" || address.kind === "local") return { ...spec, name };
+  if (spec.address.kind !== "ssh" || address.kind !== "ssh") return { ...spec, name };
   return { ...spec, name, address: { ...spec.address, configFile: address.configFile } };
 }

@@ -19,8 +19,8 @@ _sshoal() {
   last=$((${#words[@]} - 1))
   start=${words[last]}
   command=${words[0]##*/}
-  if [[ $command == sshoal && $last -gt 1 && ${words[1]} != -* ]]; then
-    command="sshoal ${words[1]}"
+  if [[ ($command == sshoal || $command == grass) && $last -gt 1 && ${words[1]} != -* ]]; then
+    command+=" ${words[1]}"
     first=2
   fi
   _sshoal_takes "$command" || return 0

@@ -12,11 +12,32 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
     "--keep-jobs",
     "--keep-days",
     "--listen",
+    "--no-local",
   ],
   "Which service": ["--server", "--token-file"],
-  "The queue": ["--capacity", "--max-jobs", "--ahead", "--stop"],
-  "When it runs": ["--priority", "--after", "--after-any", "--after-fail", "--hold", "--wait"],
-  "Which jobs": ["--state <state>", "--limit", "--failed", "--follow", "--kabuki-commands"],
+  "The daemon": ["--bind", "--connect", "--no-worker", "--no-broker", "--cert", "--cert-pass", "--db"],
+  "The queue": [
+    "--queue <queue...>",
+    "--json <amounts>",
+    "--capacity",
+    "--file",
+    "--unsecure",
+    "--max-jobs",
+    "--ahead",
+    "--stop",
+  ],
+  "When it runs": ["--priority", "--after", "--after-any", "--after-fail", "--hold", "--wait", "--sync"],
+  "Which jobs": [
+    "--broker",
+    "--queue",
+    "--status",
+    "--confirmed",
+    "--state <state>",
+    "--limit",
+    "--failed",
+    "--follow",
+    "--kabuki-commands",
+  ],
   "Which machines": ["--machines", "--machine", "-F", "--host-keys"],
   "What a job needs": [
     "--num-cpus",
@@ -30,6 +51,7 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
     "--gpus-per-job",
     "--gpu-model",
     "--gpu-memory-total",
+    "--json <needs>",
     "--require",
     "--pack",
     "--polite",
@@ -43,6 +65,7 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
     "--exclude",
     "--max-send",
     "--env",
+    "-e, --env",
     "--wrap",
     "--keep-dir",
   ],
@@ -72,6 +95,7 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
     "--csv",
     "--html",
     "--json",
+    "--table",
     "--merge",
     "--max-output",
     "--max-old",
@@ -83,11 +107,14 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
   Help: ["--version", "--help"],
 };
 
+/** By name; with its program in front where sshoal has that name for something else. */
 const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
+  "The daemon": ["start", "daemon", "grass stop"],
+  "Queues and jobs": ["create-queue", "delete-queue", "grass enqueue", "grass show"],
   "Run a batch": ["run", "sweep"],
   "Follow and act": ["attach", "stop", "retry", "drain", "undrain"],
   "Look at a batch": ["status", "why", "wait", "results", "logs"],
-  "Queue service": ["serve", "queue", "enqueue", "show", "remove", "priority", "hold", "release"],
+  "Queue service": ["serve", "join", "queue", "enqueue", "show", "remove", "priority", "hold", "release"],
   Machines: ["top", "probe", "doctor", "clean"],
   "Set up": ["mcp", "config", "completion", "help"],
 };
@@ -115,7 +142,8 @@ export function optionHeading(option: Option): string {
 }
 
 export function commandHeading(command: Command): string {
-  const title = titleOf(COMMAND_GROUPS, command.name());
+  const name = command.name();
+  const title = titleOf(COMMAND_GROUPS, `${command.parent?.name()} ${name}`) ?? titleOf(COMMAND_GROUPS, name);
   return title === null ? NO_GROUP : `${title}:`;
 }
 

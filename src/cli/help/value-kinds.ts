@@ -25,6 +25,8 @@ const KINDS: Readonly<Record<string, ValueKind>> = {
   "enqueue command": "files",
   command: "none",
   command_pattern: "none",
+  "create-queue command": "files",
+  address: "none",
   amounts: "none",
   cards: "none",
   ids: "none",
@@ -42,6 +44,7 @@ const KINDS: Readonly<Record<string, ValueKind>> = {
   "host:port": "none",
   share: "none",
   size: "none",
+  word: "none",
   words: "none",
 };
 

@@ -13,6 +13,8 @@ import { type LoadedConfig, NO_CONFIG } from "./config/load-config.js";
 import type { Applied } from "./config/origins.js";
 import { describeRun } from "./describe-run.js";
 import { describeGpuScheduler } from "./gpu-scheduler-options.js";
+import { describeGrass, type GrassInvocation, parseGrass } from "./grass/describe-grass.js";
+import { hasGrassWords } from "./grass/grass-words.js";
 import { describeRootHelp } from "./help-text.js";
 import {
   describeDoctor,
@@ -32,6 +34,7 @@ import {
   type OpenEnqueueInvocation,
 } from "./queue/enqueue-options.js";
 import type { EnqueueReading } from "./queue/enqueue-words.js";
+import { describeJoin, type JoinInvocation } from "./queue/join-options.js";
 import { parseEnqueue } from "./queue/parse-enqueue.js";
 import { describeQueue, type QueueInvocation } from "./queue/queue-options.js";
 import { type QueuedJobInvocation, queuedJobCommands } from "./queue/queued-job-options.js";
@@ -65,11 +68,13 @@ export type Invocation =
   | ConfigInvocation
   | CompletionInvocation
   | ServeInvocation
+  | JoinInvocation
   | QueueInvocation
   | EnqueueInvocation
   | OpenEnqueueInvocation
   | QueuedJobInvocation
   | ShowInvocation
+  | GrassInvocation
   | McpInvocation
   /** `--help` or `--version`: it has been answered. */
   | { readonly command: "answered" };
@@ -78,6 +83,7 @@ export type Invocation =
 export const PROGRAMS = [
   "execute_batch",
   "execute_remote",
+  "grass",
   "simple_gpu_scheduler",
   "simple_hypersearch",
   "sshoal",
@@ -96,6 +102,10 @@ interface Words {
 
 export function parseOptions(words: Words): Invocation {
   const { program, argv } = words;
+  if (program === "grass" && hasGrassWords(argv))
+    return parseGrass(argv, (reading) =>
+      parseWords({ ...words, argv: [argv[0] ?? "", ...reading.options] }, reading),
+    );
   if (program !== "sshoal" || argv[0] !== "enqueue") return parseWords(words, null);
   const read = (reading: EnqueueReading) =>
     parseWords({ ...words, argv: ["enqueue", ...reading.options] }, reading);
@@ -107,7 +117,7 @@ export function parseOptions(words: Words): Invocation {
   );
 }
 
-/** `reading`: of `enqueue`, whose other words are not in `argv`. */
+/** `reading`: of a command whose other words are not in `argv`. */
 function parseWords(words: Words, reading: EnqueueReading | null): Invocation {
   const { program, argv, env } = words;
   const config = program === "simple_hypersearch" ? NO_CONFIG : (words.config ?? NO_CONFIG);
@@ -136,7 +146,7 @@ function parseWords(words: Words, reading: EnqueueReading | null): Invocation {
   });
   const command = addOpposites(root.commands.find((each) => each.name() === rest[0]) ?? root);
   try {
-    if (argv.length === 0 && program === "sshoal") root.outputHelp();
+    if (argv.length === 0 && root.commands.length > 0) root.outputHelp();
     else root.parse(spellOut(rest, command), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -174,6 +184,7 @@ export function describeForReading(program: Program): Command {
 }
 
 function describeCommands({ program, env, parameters, reading, choose, configured }: Description): Command {
+  if (program === "grass") return describeGrass(env, reading, choose);
   if (program === "execute_remote") return describeRemote(choose);
   if (program === "simple_hypersearch") return describeHypersearch(parameters, choose);
   if (program === "simple_gpu_scheduler")
@@ -202,6 +213,7 @@ function describeCommands({ program, env, parameters, reading, choose, configure
     ...actingCommands(choose),
     describeSweep(parameters, env, choose),
     describeServe(choose),
+    describeJoin(choose),
     describeQueue(env, choose),
     describeEnqueue(reading, choose),
     describeShow(choose),

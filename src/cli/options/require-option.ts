@@ -7,7 +7,7 @@ export function requireOption(): Option {
   return new Option(
     "--require <needs>",
     "set what each job needs of the machines' resources: '{licence: 1, nvme: 0.5}'",
-  ).argParser(parseNeed);
+  ).argParser((text) => parseNeed(text));
 }
 
 /** The options that words of --require set as well, by their names in `raw`. */

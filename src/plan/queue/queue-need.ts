@@ -2,9 +2,9 @@
 // sees them. Cards that a machine really has are measured, whatever the queue declares.
 
 import type { Requirement } from "../../model/job.js";
-import type { Capacities, QueueSpec } from "../../model/queue.js";
+import type { Capacities, Queue, QueueSpec } from "../../model/queue.js";
 
-type Pool = Pick<QueueSpec, "name" | "capacity">;
+type Pool = Pick<Queue, "name" | "capacity" | "pool">;
 
 /** Without any option. The cores of a queue with a capacity are what it declares. */
 export function usualNeed({ capacity }: Pick<QueueSpec, "capacity">): Requirement {
@@ -17,13 +17,17 @@ function pooledName(resource: string, queue: string): string {
 }
 
 /** What machines of the queue have besides what is measured. `hasCards`: the machine has real ones. */
-export function pooledResources({ name, capacity }: Pool, hasCards: boolean): Capacities {
+export function pooledResources({ name, capacity, pool = name }: Pool, hasCards: boolean): Capacities {
   const declared = Object.entries(capacity ?? {}).filter(([resource]) => !(resource === "gpu" && hasCards));
-  return Object.fromEntries(declared.map(([resource, instances]) => [pooledName(resource, name), instances]));
+  return Object.fromEntries(declared.map(([resource, instances]) => [pooledName(resource, pool), instances]));
 }
 
 /** The need in terms of what the queue declares, where it declares it. */
-export function pooledNeed(need: Requirement, { name, capacity }: Pool, hasCards: boolean): Requirement {
+export function pooledNeed(
+  need: Requirement,
+  { name, capacity, pool = name }: Pool,
+  hasCards: boolean,
+): Requirement {
   if (capacity === null) return need;
   const { cpus, memoryMb, gpu, resources = {}, ...rest } = need;
   const isDeclared = (resource: string) => Object.hasOwn(capacity, resource);
@@ -31,10 +35,10 @@ export function pooledNeed(need: Requirement, { name, capacity }: Pool, hasCards
   const takesCores = isDeclared("cpu") && cpus > 0;
   const takesMemory = isDeclared("memory") && memoryMb > 0;
   const pooled = {
-    ...(takesCards && { [pooledName("gpu", name)]: [gpu.count] }),
-    ...(takesCores && { [pooledName("cpu", name)]: [cpus] }),
-    ...(takesMemory && { [pooledName("memory", name)]: [memoryMb] }),
-    ...renamed(resources, (resource) => (isDeclared(resource) ? pooledName(resource, name) : resource)),
+    ...(takesCards && { [pooledName("gpu", pool)]: [gpu.count] }),
+    ...(takesCores && { [pooledName("cpu", pool)]: [cpus] }),
+    ...(takesMemory && { [pooledName("memory", pool)]: [memoryMb] }),
+    ...renamed(resources, (resource) => (isDeclared(resource) ? pooledName(resource, pool) : resource)),
   };
   return {
     ...rest,
@@ -43,6 +47,21 @@ export function pooledNeed(need: Requirement, { name, capacity }: Pool, hasCards
     gpu: takesCards ? null : gpu,
     ...(Object.keys(pooled).length > 0 && { resources: pooled }),
   };
+}
+
+/** Only this computer has it, in queues that have other machines as well. */
+const PINNING = "this-computer";
+/** More jobs never run at a time. */
+const MOST_PINNED = 1_000_000;
+
+/** What this computer has besides, in a queue with other machines. */
+export function pinningResource(queue: string): Capacities {
+  return { [pooledName(PINNING, queue)]: { "0": MOST_PINNED } };
+}
+
+/** For a job that has no copy of its directory: it can run on this computer alone. */
+export function pinned(need: Requirement, queue: string): Requirement {
+  return { ...need, resources: { ...need.resources, [pooledName(PINNING, queue)]: [1] } };
 }
 
 function renamed<T>(
@@ -54,5 +73,6 @@ function renamed<T>(
 
 /** Names of what a job got, as its user knows them. */
 export function unpooled<T>(got: Readonly<Record<string, T>>): Record<string, T> {
-  return renamed(got, (name) => name.replace(/@.*$/, ""));
+  const { [PINNING]: _, ...own } = renamed(got, (name) => name.replace(/@.*$/, ""));
+  return own;
 }

@@ -24,7 +24,7 @@ function withLaterFields(event: RunEvent): RunEvent {
   if (event.kind !== "run-started") return event;
   const machines = event.machines.map((machine) => {
     const { address } = machine;
-    if (address.kind === "local") return machine;
+    if (address.kind !== "ssh") return machine;
     const { configFile = null, transport = null } = address;
     return { ...machine, address: { ...address, configFile, transport } };
   });

@@ -23,6 +23,8 @@ export interface SshWay {
 const PATIENCE_MS = 30_000;
 /** Bridges are scripts, of which a connection has at most eight. */
 const MOST_BRIDGES = 7;
+/** What takes longer, after a loss, may have lost packets: a new connection is faster once the link is back. */
+const SLOW_MS = 3000;
 const AT_ONCE = 3;
 const READY_MS = 5000;
 
@@ -49,6 +51,7 @@ class Links {
   readonly #way: SshWay;
   readonly #open = new Set<Link>();
   #connecting: Promise<Link> | null = null;
+  #connectingSince = 0;
   #hasConnected = false;
   #isLost = false;
 
@@ -57,12 +60,17 @@ class Links {
   }
 
   async take(signal?: AbortSignal): Promise<Link> {
-    const free = [...this.#open].find((link) => !link.isFull);
+    const free = [...this.#open].find((link) => !link.isFull && !link.isStuck);
     if (free !== undefined) return free;
     // It is for all that wait for a link, so no signal of one ends it.
-    this.#connecting ??= this.#connect().finally(() => {
-      this.#connecting = null;
-    });
+    const isSlow = this.#hasConnected && performance.now() - this.#connectingSince > SLOW_MS;
+    if (this.#connecting === null || isSlow) {
+      const connecting = this.#connect().finally(() => {
+        if (this.#connecting === connecting) this.#connecting = null;
+      });
+      this.#connecting = connecting;
+      this.#connectingSince = performance.now();
+    }
     return unlessAborted(this.#connecting, signal);
   }
 
@@ -100,6 +108,8 @@ class Link {
   /** Whether sshd connects to sockets; null: not known yet. */
   #forwards: boolean | null;
   #bridges = 0;
+  /** When each dial began that has no answer yet. */
+  readonly #waiting = new Set<{ readonly since: number }>();
   #ready: Promise<Duplex | null>[] = [];
 
   constructor(session: Session, name: string) {
@@ -112,12 +122,23 @@ class Link {
     return this.#bridges >= MOST_BRIDGES;
   }
 
+  /** It may be half open. */
+  get isStuck(): boolean {
+    return [...this.#waiting].some(({ since }) => performance.now() - since > SLOW_MS);
+  }
+
   close(): void {
     void this.#session.close();
   }
 
   /** Null: no service listens. */
   async dial(at: string, signal?: AbortSignal): Promise<Dialled | null> {
+    const mine = { since: performance.now() };
+    this.#waiting.add(mine);
+    return this.#dial(at, signal).finally(() => this.#waiting.delete(mine));
+  }
+
+  async #dial(at: string, signal?: AbortSignal): Promise<Dialled | null> {
     const service = this.#service ?? (await this.#find(signal));
     if (service === null) return null;
     checkVersion(service, at);

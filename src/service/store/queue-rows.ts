@@ -1,7 +1,7 @@
 // The queues of the service's record.
 
 import type { JobId } from "../../model/job.js";
-import type { Queue, QueueSpec } from "../../model/queue.js";
+import type { KeptQueue, Queue, QueueSpec } from "../../model/queue.js";
 import type { JobHeads } from "./job-heads.js";
 import { json, text } from "./job-row.js";
 import type { Sql, SqlRow, Statement } from "./load-sqlite.js";
@@ -58,7 +58,7 @@ export class QueueRows {
   }
 
   /** Its machines were changed. */
-  setSpec(spec: QueueSpec): void {
+  setSpec(spec: KeptQueue): void {
     this.#change.run(JSON.stringify(spec), spec.name);
   }
 
@@ -85,6 +85,6 @@ export class QueueRows {
 }
 
 function fromRow(row: SqlRow): Queue {
-  const spec = json<QueueSpec>(text(row, "spec")) as QueueSpec;
-  return { ...spec, isPaused: row.is_paused === 1, createdAt: Number(row.created_at) };
+  const { joined = [], ...spec } = json<KeptQueue>(text(row, "spec")) as KeptQueue;
+  return { ...spec, joined, isPaused: row.is_paused === 1, createdAt: Number(row.created_at) };
 }

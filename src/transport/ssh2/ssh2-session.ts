@@ -3,7 +3,6 @@
 import type { Duplex } from "node:stream";
 import pLimit, { type LimitFunction } from "p-limit";
 import type { Client, ClientChannel } from "ssh2";
-import { describeTarget, type SshTarget, sshCommand } from "../config/target.js";
 import { ConnectError } from "../connect-error.js";
 import { deferred } from "../deferred.js";
 import { LOGIN_SHELL_WORDS, wordsWithScript } from "../script/bootstrap.js";
@@ -14,11 +13,18 @@ import type { About, Running, Session } from "../session.js";
 import { plainDuplex } from "./plain-duplex.js";
 import { type WrappedChannel, wrapChannel } from "./ssh2-channel.js";
 
-/**
- * Stock sshd allows ten sessions per connection. It counts an ended one for a moment longer, and one that this side
- * closed until its script has ended.
- */
-const MAX_CHANNELS = 8;
+/** What messages say of the machine. */
+export interface SessionPlace {
+  /** As people call it. */
+  readonly alias: string;
+  /** With where it is. */
+  readonly described: string;
+  /** A command that shows whether it runs scripts. */
+  readonly tryIt: string;
+  /** The most channels at a time. */
+  readonly mostChannels: number;
+}
+
 const OPEN_WITHIN_MS = 10_000;
 const FIRST_BACKOFF_MS = 20;
 const LAST_BACKOFF_MS = 320;
@@ -31,17 +37,18 @@ export class Ssh2Session implements Session {
   readonly gone: Promise<string>;
   readonly #client: Client;
   readonly #socket: Duplex;
-  readonly #target: SshTarget;
-  readonly #limit: LimitFunction = pLimit(MAX_CHANNELS);
+  readonly #place: SessionPlace;
+  readonly #limit: LimitFunction;
   readonly #channels = new Set<WrappedChannel>();
   readonly #spares: SpareShells;
   #goneReason: string | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor(client: Client, socket: Duplex, target: SshTarget) {
+  constructor(client: Client, socket: Duplex, place: SessionPlace) {
     this.#client = client;
     this.#socket = socket;
-    this.#target = target;
+    this.#place = place;
+    this.#limit = pLimit(place.mostChannels);
     const gone = deferred<string>();
     this.gone = gone.promise;
     this.#spares = new SpareShells(() => this.#openInTurn(() => openChannel(client, LOGIN_SHELL_WORDS)));
@@ -58,7 +65,7 @@ export class Ssh2Session implements Session {
 
   /** The name that people use for the machine. */
   get alias(): string {
-    return this.#target.alias;
+    return this.#place.alias;
   }
 
   async exec(script: string, readsNothing = false): Promise<Running> {
@@ -121,7 +128,7 @@ export class Ssh2Session implements Session {
     await Promise.race([sent.promise, this.gone]);
   }
 
-  /** Null if the connection is gone. A channel counts as one of the MAX_CHANNELS until it is closed. */
+  /** Null if the connection is gone. A channel counts as one of the most until it is closed. */
   #openInTurn(open: () => Promise<ClientChannel | null>): Promise<WrappedChannel | null> {
     const opened = deferred<WrappedChannel | null>();
     const openAndHold = async () => {
@@ -155,8 +162,8 @@ export class Ssh2Session implements Session {
     const what = isRefusedForNow(error)
       ? "allows no further session on this connection (MaxSessions in its sshd_config)"
       : `does not run commands: ${(error as Error).message}`;
-    return new ConnectError("no-session", `${describeTarget(this.#target)}: ${what}`, {
-      hint: `try it yourself: ${sshCommand(this.#target)} true`,
+    return new ConnectError("no-session", `${this.#place.described}: ${what}`, {
+      hint: `try it yourself: ${this.#place.tryIt}`,
       cause: error,
     });
   }

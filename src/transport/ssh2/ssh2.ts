@@ -5,7 +5,7 @@ import { connect as connectTcp, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import ssh2, { type Client, type ServerHostKeyAlgorithm } from "ssh2";
 import { raceAbort } from "../aborted.js";
-import type { SshTarget } from "../config/target.js";
+import { describeTarget, type SshTarget, sshCommand } from "../config/target.js";
 import { ConnectError } from "../connect-error.js";
 import { deferred } from "../deferred.js";
 import type { Ask } from "../login/ask-person.js";
@@ -17,7 +17,7 @@ import { type HostKeyCheck, loadHostKeyCheck } from "../trust/known-hosts-file.j
 import { saveTrips } from "./fewer-trips.js";
 import { gatherWrites } from "./gather-writes.js";
 import { explainForward, explainHandshake, explainSocket } from "./ssh2-errors.js";
-import { Ssh2Session } from "./ssh2-session.js";
+import { type SessionPlace, Ssh2Session } from "./ssh2-session.js";
 
 export interface Ssh2Options {
   /** Why ssh2 is used; null: it is the default. */
@@ -50,7 +50,7 @@ export async function connectSsh2(
     const socket = await abort.race(opening.opened);
     gatherWrites(socket);
     const client = new ssh2.Client();
-    const session = new Ssh2Session(client, socket, target);
+    const session = new Ssh2Session(client, socket, placeOf(target));
     const hostKey = await abort.race(shakeHands(client, { socket, target, login, hostKeys }));
     const via = options.jump === null ? [] : [...options.jump.about.via, options.jump.alias];
     session.about = { transport: "ssh2", why: options.why, login: login.accepted(), hostKey, via };
@@ -61,6 +61,18 @@ export async function connectSsh2(
   } finally {
     abort.done();
   }
+}
+
+/**
+ * Stock sshd allows ten sessions per connection. It counts an ended one for a moment longer, and one that this side
+ * closed until its script has ended.
+ */
+const MOST_CHANNELS = 8;
+
+function placeOf(target: SshTarget): SessionPlace {
+  const { alias } = target;
+  const tryIt = `${sshCommand(target)} true`;
+  return { alias, described: describeTarget(target), tryIt, mostChannels: MOST_CHANNELS };
 }
 
 interface Opening {

@@ -51,6 +51,9 @@ export function aQueueInfo(changes: Partial<QueueInfo> = {}): QueueInfo {
     notify: null,
     isPaused: false,
     createdAt: AT,
+    joined: [],
+    pool: "default",
+    runsHere: true,
     counts,
     ...changes,
   };
@@ -151,6 +154,8 @@ export function scriptedService(): ScriptedService {
     }),
     machines: () => [aQueueMachine()],
     actOnMachine: (asked) => change("actOnMachine", [asked], undefined),
+    join: (asked) =>
+      change("join", [asked], { key: Buffer.from("a key"), take: (stream) => stream.end("hello") }),
     eventsAfter(seq, limit) {
       if (seq + 1 < service.firstSeq) return null;
       return service.events.filter((event) => event.seq > seq).slice(0, limit);

@@ -8,6 +8,7 @@ import { anchors, readPage } from "../../rig/markdown.js";
 const PROGRAMS: readonly Program[] = [
   "execute_batch",
   "execute_remote",
+  "grass",
   "simple_gpu_scheduler",
   "simple_hypersearch",
   "sshoal",

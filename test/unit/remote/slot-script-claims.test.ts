@@ -91,9 +91,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
       const loop = spool.start();
       await spool.untilEvent(`started ${B} 1`);
       await until("there is a sampler", () => existsSync(home.path(`.sshoal/sampler@${HOST}`)));
-      const commands = holders().map((pid) =>
-        readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " "),
-      );
+      const commands = holders().map(commandOf);
       expect(commands.filter((line) => /sampler|sleep 600|slot\.sh .* 1 /.test(line))).toEqual([]);
       const other = `${claimDir()}/${BATCH}@${HOST}.1`;
       expect(pidsWithHome(home.dir).filter((pid) => hasOpen(pid, home.path(other))).length).toBeGreaterThan(
@@ -471,6 +469,15 @@ describe.each(SHELLS)("under %s", (name, shell) => {
 
 function uptime(): number[] {
   return readFileSync("/proc/uptime", "utf8").split(" ").map(Number);
+}
+
+/** Empty if the process has ended. */
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+  } catch {
+    return "";
+  }
 }
 
 /** False if the process has ended. */

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { kindOf } from "../../../src/model/job.js";
+import { chooseNext } from "../../../src/plan/queue/choose-next.js";
 import { addJobs, aRecord, SUCCEEDED } from "./a-record.js";
 import { aNewJob, aQueue } from "./new-job.js";
 
@@ -28,6 +29,26 @@ test("each kind has one head, and the heads are in the order in which jobs start
     [1, one],
     [3, two],
   ]);
+});
+
+test("cost of scheduling: a decision reads one job of each need, however many wait", async () => {
+  const record = await aRecord();
+  addJobs(
+    record,
+    Array.from({ length: 3000 }, (_, n) => ({ need: need((n % 3) + 1) })),
+  );
+  let read = 0;
+  const counted = {
+    *[Symbol.iterator]() {
+      for (const head of record.heads.of("default")) {
+        read++;
+        yield head;
+      }
+    },
+  };
+  const ahead = { total: 0, byKind: new Map(), last: null };
+  expect(chooseNext(counted, ahead, { most: 4, limit: 4 })?.id).toBe(1);
+  expect(read).toBe(3);
 });
 
 test("heads of an undone change are not kept", async () => {

@@ -193,8 +193,8 @@ test("queues keep their order, their words and whether they are paused", async (
     record.queues.setPaused("gpu", true);
   });
   expect(record.queues.all()).toEqual([
-    { ...aQueue(), isPaused: false, createdAt: 1000 },
-    { ...spec, isPaused: true, createdAt: 2000 },
+    { ...aQueue(), joined: [], isPaused: false, createdAt: 1000 },
+    { ...spec, joined: [], isPaused: true, createdAt: 2000 },
   ]);
   expect(record.queues.environmentOf("gpu")).toBe("hash");
   record.transactions.writeNow(() => {

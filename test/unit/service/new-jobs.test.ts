@@ -5,7 +5,16 @@ import { newJobs } from "../../../src/service/new-jobs.js";
 
 function aQueue(over: Partial<Queue> = {}): Queue {
   const spec = { name: "train", capacity: null, machines: [], cwd: null, prefix: [], envNames: [] };
-  return { ...spec, maxJobs: null, ahead: null, notify: null, isPaused: false, createdAt: 0, ...over };
+  return {
+    ...spec,
+    maxJobs: null,
+    ahead: null,
+    notify: null,
+    isPaused: false,
+    createdAt: 0,
+    joined: [],
+    ...over,
+  };
 }
 
 function take(jobs: readonly JobAsk[], queue = aQueue(), known: Readonly<Record<string, number>> = {}) {
@@ -53,8 +62,9 @@ test("the prefix of a queue comes before the words, and no shell reads them", ()
   const queue = aQueue({ prefix: ["python", "train.py"] });
   const words = ["--lr", "1; rm -rf ~", "it's"];
   const [job] = take([{ command: "ignored", words }], queue);
-  expect(job?.command).toBe(`'python' 'train.py' '--lr' '1; rm -rf ~' 'it'\\''s'`);
-  expect(take([{ command: "--lr 'a b'" }], queue)[0]?.command).toBe("'python' 'train.py' '--lr' 'a b'");
+  expect(job?.command).toBe(`python train.py --lr '1; rm -rf ~' 'it'\\''s'`);
+  expect(take([{ command: "--lr 'a b'" }], queue)[0]?.command).toBe("python train.py --lr 'a b'");
+  expect(take([{ command: "ignored", words: [] }], queue)[0]?.command).toBe("python train.py");
   expect(mistakes([{ command: "--lr 'a b" }], queue)).toContain("a quote is not closed");
 });
 

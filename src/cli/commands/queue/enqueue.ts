@@ -117,7 +117,7 @@ export async function addJobs(
   jobs: readonly AskedJob[],
   { cwd, freezes }: Pick<JobsPlace, "cwd" | "freezes">,
 ): Promise<Enqueued> {
-  const isInPlace = queue.machines.length === 0;
+  const isInPlace = queue.runsHere;
   const isForAll = freezes || !isInPlace;
   const areAnyFrozen = isForAll || jobs.some(({ forward, backwards }) => (forward ?? backwards) !== null);
   const asks = areAnyFrozen ? await frozen(client, queue, jobs, isForAll) : jobs.map(({ ask }) => ask);

@@ -1,11 +1,9 @@
 // `sshoal serve`: starts, stops and describes the queue service of this account.
 
-import { mkdirSync, writeFileSync } from "node:fs";
-import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { readHomeDir } from "../../../account.js";
 import type { Health } from "../../../api/queue-service.js";
 import { ExitCode, UserError } from "../../../errors.js";
+import { formatCapacity } from "../../../plan/queue/format-capacity.js";
 import { jsonLine } from "../../../report/lines/json-lines.js";
 import { isGone } from "../../../run/home/lock.js";
 import { connectService, type ServiceClient } from "../../../service/client/service-client.js";
@@ -21,7 +19,7 @@ import { readSurroundings } from "../../read-surroundings.js";
 import { note } from "../../terminal/note.js";
 import { serviceFile } from "./own-service-file.js";
 import { serviceWords, startInBackground } from "./start-service.js";
-import { systemdUnit } from "./systemd-unit.js";
+import { installUnit } from "./systemd-unit.js";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const PATIENCE_MS = 60_000;
@@ -57,6 +55,7 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
 async function start(options: ServeOptions, file: string): Promise<ExitCode> {
   const stateDir = options.stateDir ?? file.replace(/\.json$/, "");
   if (options.installs) return install(stateDir, furtherWords(options));
+  for (const each of options.capacity?.notes ?? []) note(each);
   const running = await connectService(socketDoor(file));
   if (running !== null) refuseOther(running, options);
   else if (options.isForeground) return runHere(options);
@@ -66,7 +65,7 @@ async function start(options: ServeOptions, file: string): Promise<ExitCode> {
   return describe(client, options.isJson);
 }
 
-function refuseOther(running: ServiceClient, { stateDir, listen }: ServeOptions): void {
+function refuseOther(running: ServiceClient, { stateDir, listen, capacity }: ServeOptions): void {
   const { state, pid, listen: listens } = running.service;
   const refuse = (what: string, words: string) => {
     running.close();
@@ -75,6 +74,8 @@ function refuseOther(running: ServiceClient, { stateDir, listen }: ServeOptions)
     });
   };
   if (stateDir !== null && stateDir !== state) refuse(`with its state in ${state}`, `--state ${stateDir}`);
+  if (capacity !== null)
+    refuse("and --capacity counts when it starts", `--capacity '${formatCapacity(capacity.capacity)}'`);
   const asked = listen && formatNetworkPlace(listen);
   if (asked === null || asked === listens || (listen?.port === 0 && listens !== null)) return;
   refuse(`and listens ${listens === null ? "on no port" : `at ${listens}`}`, `--listen ${asked}`);
@@ -86,20 +87,25 @@ function placeOf(running: ServiceClient | null): NetworkPlace | null {
   return listens === null ? null : parseNetworkPlace(listens, "--listen", "--listen 127.0.0.1:7500");
 }
 
-function furtherWords({ limits, listen }: ServeOptions): string[] {
+function furtherWords({ limits, listen, capacity, usesThisComputer }: ServeOptions): string[] {
   return [
     "--keep-jobs",
     `${limits.jobs ?? "all"}`,
     "--keep-days",
     `${limits.days ?? "all"}`,
+    ...(capacity === null ? [] : ["--capacity", formatCapacity(capacity.capacity)]),
     ...(listen === null ? [] : ["--listen", formatNetworkPlace(listen)]),
+    ...(usesThisComputer ? [] : ["--no-local"]),
   ];
 }
 
-async function runHere({ stateDir, limits, listen }: ServeOptions): Promise<ExitCode> {
+async function runHere(options: ServeOptions): Promise<ExitCode> {
+  const { stateDir, limits, listen, usesThisComputer } = options;
   const { startService } = await import("../../../service/run-service.js");
   const surroundings = readSurroundings();
-  const running = await startService({ surroundings, stateDir, limits, listen, onNote: note });
+  const capacity = options.capacity?.capacity ?? null;
+  const asked = { stateDir, limits, capacity, listen, usesThisComputer };
+  const running = await startService({ surroundings, ...asked, onNote: note });
   note(`the queue service listens at ${running.socket} (process ${process.pid})`);
   if (running.network !== null) {
     note(`it also listens at ${running.network.address}; the token is in ${tokenFileIn(running.dir)}`);
@@ -160,29 +166,8 @@ function notRunningJson(): string {
   return jsonLine({ v: 1, kind: "service", isRunning: false });
 }
 
-/** What a login of systemd may not have, or have differently. */
-function unitEnvironment(): Record<string, string> {
-  const { PATH, XDG_STATE_HOME } = process.env;
-  return { ...(PATH && { PATH }), ...(XDG_STATE_HOME && { XDG_STATE_HOME }) };
-}
-
-function install(stateDir: string, limits: readonly string[]): ExitCode {
-  const asked = process.env.XDG_CONFIG_HOME ?? "";
-  const above = path.isAbsolute(asked) ? asked : path.join(readHomeDir(), ".config");
-  const dir = path.join(above, "systemd", "user");
-  const unit = path.join(dir, "sshoal.service");
-  mkdirSync(dir, { recursive: true });
-  const command = [process.execPath, ...serviceWords(stateDir, limits)];
-  writeFileSync(unit, systemdUnit({ command, environment: unitEnvironment() }));
-  process.stdout.write(
-    [
-      `wrote ${unit}`,
-      "start it now, and at each login:",
-      "  systemctl --user daemon-reload && systemctl --user enable --now sshoal",
-      "keep it running without a login:",
-      "  loginctl enable-linger",
-      "",
-    ].join("\n"),
-  );
+function install(stateDir: string, options: readonly string[]): ExitCode {
+  const command = [process.execPath, ...serviceWords(stateDir, options)];
+  process.stdout.write(installUnit("sshoal", { command, description: "Queue service of sshoal" }));
   return ExitCode.Success;
 }

@@ -8,7 +8,7 @@ import type { AskedServer } from "../../options/queue/server-options.js";
 import { serviceFile } from "./own-service-file.js";
 
 /** As a server: the service of this computer, whatever a variable or a configuration file says. */
-const HERE = "here";
+export const HERE = "here";
 
 /** As typed, of the variable, or of a configuration file. Null: the service of this computer. */
 export function serverWord({ typed, byDefault }: AskedServer): string | null {
@@ -29,6 +29,13 @@ async function doorFor(server: AskedServer): Promise<Door | null> {
   }
   const file = serviceFile();
   return file === null ? null : socketDoor(file);
+}
+
+/** The way to the service. */
+export async function needDoor(server: AskedServer): Promise<Door> {
+  const door = await doorFor(server);
+  if (door === null) throw noServiceError();
+  return door;
 }
 
 /** Null: it does not run. */

@@ -1,7 +1,7 @@
 // Starts the queue service in a process of its own, and waits until it answers.
 
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { ExitCode, UserError } from "../../../errors.js";
@@ -58,8 +58,14 @@ export async function startInBackground({ file, stateDir, words }: Starting): Pr
 
 /** What runs the service in the foreground. */
 export function serviceWords(stateDir: string, words: readonly string[]): string[] {
+  return [serviceProgram(), "serve", "--foreground", "--state", stateDir, ...words];
+}
+
+/** `sshoal`, also for `grass`, which is installed beside it. */
+function serviceProgram(): string {
   const [, program = ""] = process.argv;
-  return [program, "serve", "--foreground", "--state", stateDir, ...words];
+  if (!/^grass(\.js)?$/.test(path.basename(program))) return program;
+  return path.join(path.dirname(realpathSync(program)), "sshoal.js");
 }
 
 /** `text`: what it wrote. */

@@ -22,7 +22,12 @@ export interface EnqueueWords {
 /** How many words an option takes; null: it is no option of enqueue. */
 export type TakenBy = (word: string) => "none" | "one" | "many" | null;
 
-export function readEnqueueWords(argv: readonly string[], takenBy: TakenBy): EnqueueWords {
+/** `isStdinNamed`: a single `-` means jobs from stdin, and is no word of a command. */
+export function readEnqueueWords(
+  argv: readonly string[],
+  takenBy: TakenBy,
+  { isStdinNamed } = { isStdinNamed: true },
+): EnqueueWords {
   const before = takeOptions(argv, 0, takenBy);
   const first = argv[before.end];
   if (first === undefined || first === "--") {
@@ -34,7 +39,7 @@ export function readEnqueueWords(argv: readonly string[], takenBy: TakenBy): Enq
     };
     return { first: null, asQueue: reading, asCommand: reading };
   }
-  if (first === "-") return stdinOnly(argv, before, takenBy);
+  if (isStdinNamed && first === "-") return stdinOnly(argv, before, takenBy);
   const after = takeOptions(argv, before.end + 1, takenBy);
   const asCommand = {
     options: before.words,
@@ -48,7 +53,7 @@ export function readEnqueueWords(argv: readonly string[], takenBy: TakenBy): Enq
     const reading = { options, queue: first, command: argv.slice(after.end + 1), isMarked: true };
     return { first: null, asQueue: reading, asCommand: reading };
   }
-  const isStdin = next === "-";
+  const isStdin = isStdinNamed && next === "-";
   const late = isStdin ? argv.slice(after.end + 1) : [];
   const command = isStdin ? ["-"] : argv.slice(after.end);
   return {

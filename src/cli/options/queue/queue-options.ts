@@ -79,7 +79,7 @@ export function describeQueue(env: Environment, choose: (invocation: QueueInvoca
       new Option(
         "--capacity <amounts>",
         "declare what each machine has: '{gpu: 4, cpu: 16}', {RAM: [512]}, {slot: {left: 1}}",
-      ).argParser(parseCapacity),
+      ).argParser((text) => parseCapacity(text)),
     )
     .option(
       "--machines <machines...>",
@@ -184,7 +184,7 @@ function specOf(
   };
 }
 
-function newName(name: string | undefined): string {
+export function newName(name: string | undefined): string {
   const typed = needName(name, "create");
   if (isQueueName(typed)) return typed;
   throw new UserError(

@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import { Argument, Command, Option } from "commander";
 import { UserError } from "../../../errors.js";
+import { type AskedCapacity, parseCapacity } from "../../../input/queue/parse-capacity.js";
 import { withExamples, withNote } from "../../help/examples.js";
 import { type NetworkPlace, parseNetworkPlace } from "./network-place.js";
 
@@ -21,7 +22,11 @@ export interface ServeOptions {
   /** Absolute; null: the usual one. */
   readonly stateDir: string | null;
   /** Of jobs that are over; null, here and below: no limit. */
+  /** What queues of this computer share that declare nothing; null: as before. */
+  readonly capacity: AskedCapacity | null;
   readonly limits: { readonly jobs: number | null; readonly days: number | null };
+  /** False: queues that name no machine do not use this computer. */
+  readonly usesThisComputer: boolean;
   /** Where it also answers, to those who have its token; null: on its socket alone. */
   readonly listen: NetworkPlace | null;
   readonly isJson: boolean;
@@ -34,6 +39,8 @@ interface RawServe {
   /** Infinity, here and below: all. */
   readonly keepJobs: number;
   readonly keepDays: number;
+  readonly capacity?: AskedCapacity;
+  readonly local: boolean;
   readonly listen?: NetworkPlace;
   readonly json?: true;
 }
@@ -61,6 +68,13 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
         "all",
       ),
     )
+    .option("--no-local", "run no jobs on this computer, unless a queue names it as a machine")
+    .addOption(
+      new Option(
+        "--capacity <amounts>",
+        "declare what this computer has for queues that declare nothing: '{gpu: 4}'",
+      ).argParser((text) => parseCapacity(text)),
+    )
     .addOption(
       new Option(
         "--listen <host:port>",
@@ -79,7 +93,9 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
     const isStart = action === "start" || action === "restart";
     refuse("--foreground", raw.foreground === true && action !== "start", action);
     refuse("--install", raw.install === true && action !== "start", action);
+    refuse("--no-local", !raw.local && !isStart, action);
     refuse("--state", raw.state !== undefined && !isStart, action);
+    refuse("--capacity", raw.capacity !== undefined && !isStart, action);
     refuse("--listen", command.getOptionValueSource("listen") === "cli" && !isStart, action);
     choose({
       command: "serve",
@@ -88,7 +104,9 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
         isForeground: raw.foreground ?? false,
         installs: raw.install ?? false,
         stateDir: raw.state === undefined ? null : resolve(raw.state),
+        capacity: raw.capacity ?? null,
         limits: { jobs: finite(raw.keepJobs), days: finite(raw.keepDays) },
+        usesThisComputer: raw.local,
         listen: raw.listen ?? null,
         isJson: raw.json ?? false,
       },

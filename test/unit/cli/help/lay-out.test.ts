@@ -109,7 +109,7 @@ const CALL = new RegExp(`\\b(${PROGRAMS.join("|")})((?: [^|<>)]*)?)`, "g");
 
 const VERBS = new RegExp(
   `^(${[
-    ..."add allow answer ask begin check choose collect connect copy count cut declare drop end exit follow give hand".split(
+    ..."accept add allow answer ask begin check choose collect connect copy count cut declare drop end exit follow give hand".split(
       " ",
     ),
     ..."hide ignore include keep leave let limit list make move name notify open order pass pause print".split(
@@ -133,7 +133,9 @@ test("no heading waits for an option or a command that does not exist", () => {
   const flags = new Set(
     options.flatMap(({ flags, long, short }) => [flags, flags.replace(/ [<[].*/, ""), long ?? short ?? ""]),
   );
-  const names = new Set(programs.flatMap(visibleCommands).map((command) => command.name()));
+  const names = new Set(
+    programs.flatMap(visibleCommands).flatMap((command) => [command.name(), nameOf(command)]),
+  );
   expect(groupedNames().flags.filter((flag) => !flags.has(flag))).toEqual([]);
   expect(groupedNames().commands.filter((command) => !names.has(command))).toEqual([]);
 });

@@ -1,6 +1,13 @@
 import { expect, test } from "vitest";
 import type { Requirement } from "../../../../src/model/job.js";
-import { pooledNeed, pooledResources, unpooled, usualNeed } from "../../../../src/plan/queue/queue-need.js";
+import {
+  pinned,
+  pinningResource,
+  pooledNeed,
+  pooledResources,
+  unpooled,
+  usualNeed,
+} from "../../../../src/plan/queue/queue-need.js";
 
 const GPU = { count: 0.5, memoryMb: 0, utilization: 0.5, isReserved: false };
 const POOL = { name: "train", capacity: { gpu: { "0": 1, "1": 1 }, ram: { "0": 512 } } };
@@ -44,4 +51,11 @@ test("cores and memory are declared where the queue declares them", () => {
 
 test("what a job got has the names that its user knows", () => {
   expect(unpooled({ "gpu@train": ["0"], licence: ["1"] })).toEqual({ gpu: ["0"], licence: ["1"] });
+});
+
+test("a job that must stay on this computer needs what only this computer has, and does not report that it got it", () => {
+  const { resources = {} } = pinned(aNeed({ resources: { licence: [1] } }), "train");
+  const [name = ""] = Object.keys(pinningResource("train"));
+  expect(resources).toEqual({ licence: [1], [name]: [1] });
+  expect(unpooled({ [name]: ["0"], "gpu@train": ["1"] })).toEqual({ gpu: ["1"] });
 });

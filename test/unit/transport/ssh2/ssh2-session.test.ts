@@ -4,11 +4,17 @@ import type { Client } from "ssh2";
 import { afterEach, expect, test, vi } from "vitest";
 import { runScript } from "../../../../src/transport/script/run-script.js";
 import { Ssh2Session } from "../../../../src/transport/ssh2/ssh2-session.js";
-import { aTarget } from "../a-target.js";
 
 afterEach(() => {
   vi.useRealTimers();
 });
+
+const PLACE = {
+  alias: "gpu1",
+  described: "gpu1:22",
+  tryIt: "ssh ada@gpu1 true",
+  mostChannels: 8,
+};
 
 /** A client with this exec. */
 function session(exec: (done: (error: Error) => void) => void) {
@@ -16,7 +22,7 @@ function session(exec: (done: (error: Error) => void) => void) {
     exec: vi.fn((_command: string, done: (error: Error) => void) => exec(done)),
   });
   const socket = { writable: true };
-  const made = new Ssh2Session(client as unknown as Client, socket as Duplex, aTarget());
+  const made = new Ssh2Session(client as unknown as Client, socket as Duplex, PLACE);
   return { client, socket, session: made };
 }
 

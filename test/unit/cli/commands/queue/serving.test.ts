@@ -20,7 +20,11 @@ test("the service gets nothing of the shell but what finds programs, files and k
 });
 
 test("the words of the unit keep blanks, quotes, % and $", () => {
-  const unit = systemdUnit({ command: ["/n", 'a "b" $c %d\\'], environment: { PATH: "/a b:/c%" } });
+  const unit = systemdUnit({
+    command: ["/n", 'a "b" $c %d\\'],
+    environment: { PATH: "/a b:/c%" },
+    description: "Queue service of sshoal",
+  });
   expect(unit).toContain(String.raw`ExecStart="/n" "a \"b\" $$c %%d\\"`);
   expect(unit).toContain(`Environment="PATH=/a b:/c%%"`);
   expect(unit).toContain("KillMode=process");

@@ -1,0 +1,164 @@
+// What `grass show` prints: the daemon, the workers of its broker, and jobs, in the columns of the tool of that name.
+
+import type { JobWord } from "../../model/batch-state.js";
+import { shortCommand } from "../../model/job.js";
+import type { QueueJob } from "../../model/queue.js";
+import { escapeC1 } from "../lines/json-lines.js";
+import { type Look, type Span, type Style, span } from "../live/styled-text.js";
+import { formatAge } from "../text/amounts.js";
+import { outcomeWords } from "../text/outcome-words.js";
+import { printable } from "../text/printable.js";
+import { fitWidth, padWidth, textWidth } from "../text/width.js";
+
+export interface GrassState {
+  readonly daemon: {
+    /** Null: it has no broker here. */
+    readonly pid: number | null;
+    /** Where its worker takes jobs from; null: it has none. */
+    readonly worker: string | null;
+  };
+  /** Where it listens. */
+  readonly address: string;
+  readonly workers: readonly GrassWorker[];
+  readonly jobs: readonly QueueJob[];
+  /** How many jobs are not among these. */
+  readonly left: number;
+}
+
+export interface GrassWorker {
+  readonly hostname: string;
+  /** Null, here and below: not known. */
+  readonly os: string | null;
+  readonly uptimeMs: number | null;
+  readonly queues: readonly { readonly name: string; readonly running: number }[];
+}
+
+interface GrassLook {
+  readonly signs: Pick<Look, "ellipsis">;
+  /** Infinity: rows are whole. */
+  readonly columns: number;
+}
+
+const GAP = "  ";
+const WIDEST_COMMAND = 40;
+const WORKER_HEAD = ["hostname", "os", "uptime", "queues"];
+const JOB_HEAD = ["created", "queue", "job id", "status", "command", "allocation", "result"];
+const STATUS = JOB_HEAD.indexOf("status");
+
+const STATUSES: Readonly<Record<JobWord, "Pending" | "Running" | "Success" | "Failed">> = {
+  waiting: "Pending",
+  running: "Running",
+  succeeded: "Success",
+  failed: "Failed",
+  stopped: "Failed",
+  lost: "Failed",
+  skipped: "Failed",
+};
+const STYLES: Readonly<Record<string, Style>> = { Running: "warn", Success: "good", Failed: "bad" };
+
+export function grassLines({ daemon, address, workers, jobs, left }: GrassState, look: GrassLook): Span[][] {
+  const { ellipsis } = look.signs;
+  const jobRows = jobs.map((job) => jobCells(job, look));
+  return [
+    [span("[Daemon]")],
+    [span(`Broker: ${daemon.pid === null ? "-" : `Running (pid ${daemon.pid})`}`)],
+    [span(`Worker: ${daemon.worker ?? "-"}`)],
+    [span(`[Broker @ ${printable(address)}]`)],
+    ...rows([WORKER_HEAD, ...workers.map(workerCells)], look),
+    [span("")],
+    ...(jobs.length === 0 ? [[span("no jobs")]] : rows([JOB_HEAD, ...jobRows], look)),
+    ...(left > 0 ? [[span(`${ellipsis} ${left} more; grass show --json lists all`, "dim")]] : []),
+  ];
+}
+
+function workerCells({ hostname, os, uptimeMs, queues }: GrassWorker): string[] {
+  const running = queues.map((queue) => `${queue.name} (${queue.running} running)`);
+  const uptime = uptimeMs === null ? "-" : formatAge(uptimeMs);
+  return [printable(hostname), printable(os ?? "-"), uptime, printable(running.join(", "))];
+}
+
+function jobCells(job: QueueJob, { signs, columns }: GrassLook): string[] {
+  const command = printable(shortCommand(job));
+  return [
+    localTime(job.enqueuedAt),
+    printable(job.queue),
+    `${job.id}`,
+    STATUSES[job.state],
+    columns === Number.POSITIVE_INFINITY ? command : fitWidth(command, WIDEST_COMMAND, signs.ellipsis),
+    printable(allocationOf(job) === null ? "" : JSON.stringify(allocationOf(job))),
+    printable(resultOf(job)),
+  ];
+}
+
+function rows(cells: readonly (readonly string[])[], { columns, signs }: GrassLook): Span[][] {
+  const widths = JOB_HEAD.map((_, column) => Math.max(...cells.map((row) => textWidth(row[column] ?? ""))));
+  return cells.map((row) => {
+    const parts = row.map((cell, column) => padWidth(cell, widths[column] ?? 0));
+    const isJob = row.length === JOB_HEAD.length;
+    const before = isJob ? `${parts.slice(0, STATUS).join(GAP)}${GAP}` : "";
+    const status = isJob ? (parts[STATUS] ?? "") : "";
+    const after = isJob ? `${GAP}${parts.slice(STATUS + 1).join(GAP)}` : parts.join(GAP);
+    const room = columns - textWidth(before) - textWidth(status);
+    return [
+      span(before),
+      span(status, STYLES[row[STATUS] ?? ""] ?? "normal"),
+      span(fitWidth(after.trimEnd(), Math.max(0, room), signs.ellipsis)),
+    ];
+  });
+}
+
+function localTime(at: number): string {
+  const date = new Date(at);
+  const two = (part: number) => `${part}`.padStart(2, "0");
+  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join("-");
+  return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(":")}`;
+}
+
+/** `{"gpu": "0,1"}`; null: it has not begun, or got nothing that has a name. */
+function allocationOf({ got }: QueueJob): Record<string, string> | null {
+  const entries = Object.entries(got).map(([name, instances]) => [name, instances.join(",")] as const);
+  return entries.length === 0 ? null : Object.fromEntries(entries);
+}
+
+function resultOf({ state, outcome, reason, machine }: QueueJob): string {
+  switch (state) {
+    case "waiting":
+      return reason ?? "";
+    case "running":
+      return machine === null ? "" : `on ${machine}`;
+    case "succeeded":
+      return "-";
+    case "failed":
+      if (outcome?.kind === "exited") return `exit code ${outcome.code}`;
+      if (outcome?.kind === "killed") return `exit by signal ${outcome.signal}`;
+      return outcome === null ? "" : outcomeWords(outcome, "");
+    case "stopped":
+    case "lost":
+    case "skipped":
+      return reason === null ? state : `${state}: ${reason}`;
+    default:
+      return state satisfies never;
+  }
+}
+
+/** One object, in the format that docs/json-events.md promises to keep. */
+export function grassJson({ daemon, address, workers, jobs }: GrassState): string {
+  const object = {
+    v: 1,
+    kind: "grass",
+    daemon: { pid: daemon.pid, worker: daemon.worker },
+    broker: { address, workers },
+    jobs: jobs.map((job) => ({
+      created: new Date(job.enqueuedAt).toISOString(),
+      queue: job.queue,
+      id: job.id,
+      status: STATUSES[job.state],
+      command: job.command,
+      cwd: job.cwd,
+      allocation: allocationOf(job),
+      result: resultOf(job),
+      exitCode: job.outcome?.kind === "exited" ? job.outcome.code : null,
+    })),
+  };
+  return escapeC1(JSON.stringify(object));
+}
