@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { afterEach, expect, test } from "vitest";
 import { VERSION } from "../../../../src/model/version.js";
 import { exchange } from "../../../../src/service/client/http-exchange.js";
+import { sendTree } from "../../../../src/service/client/send-tree.js";
 import { StrangeAnswer, textOf } from "../../../../src/service/client/service-answer.js";
 import { connectService } from "../../../../src/service/client/service-client.js";
 import { tcpDoor } from "../../../../src/service/client/tcp-door.js";
@@ -50,6 +51,14 @@ test.each([
 ])("%s is an error for the user and no bug of sshoal", async (_, status, text) => {
   const asked = await client((socket) => socket.end(whole(status, text)));
   await expect(asked.get("/v1/state")).rejects.toThrow(StrangeAnswer);
+});
+
+test("a service that asks for a file that is not sent gets none", async () => {
+  const text = JSON.stringify({ tree: "a", missing: ["f".repeat(64)] });
+  const asked = await client((socket) => socket.end(whole(200, text)));
+  await expect(sendTree(asked, import.meta.dirname, ["strange-answers.test.ts"])).rejects.toThrow(
+    StrangeAnswer,
+  );
 });
 
 test("a refusal never counts as success, whatever its exit code says", async () => {
