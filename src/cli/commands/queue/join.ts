@@ -61,7 +61,7 @@ export async function join(options: JoinOptions): Promise<ExitCode> {
 
 /** Without a word, the service of this computer is meant. */
 function noServerError(): UserError {
-  return new UserError("no queue service runs on this computer, and no other one is named", {
+  return new UserError("the queue service does not run on this computer, and no other one is named", {
     hint: "sshoal join user@host, or sshoal join tcp://host:port",
   });
 }
