@@ -3,9 +3,11 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { connect } from "node:net";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ROUTES } from "../../src/api/routes/all-routes.js";
+import { makeOneTimeKey } from "../../src/transport/ssh2/one-time-key.js";
 import { isRoot, remoteAccount } from "../rig/account.js";
 import { type Asked, askSocket } from "../rig/ask-socket.js";
 import { type JsonEvent, LIGHT_NO_GPU, waitFor } from "../rig/batch.js";
@@ -14,7 +16,7 @@ import { readPage } from "../rig/markdown.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
 import { makeWorkspace, type Workspace } from "../rig/workspace.js";
-import { aQueueInfo } from "../unit/api/scripted-service.js";
+import { aQueue } from "../unit/service/new-job.js";
 
 let host: TestHost;
 let machine: string;
@@ -168,29 +170,45 @@ test("a waiting job is explained, and no job begins while the batch is paused or
   expect((await client.ended).code).toBe(0);
 });
 
+/** Any other request for this path is asked to upgrade its connection. */
+async function askToJoin(socket: string, queue: string): Promise<{ status: number; text: string }> {
+  const key = makeOneTimeKey().publicKey.toString("base64url");
+  const query = `machine=m&queues=${queue}&process=0123456789abcdef&key=${key}&version=0.0.0`;
+  const connection = connect(socket);
+  connection.write(
+    `POST /v1/join?${query} HTTP/1.1\r\nhost: sshoal\r\nconnection: upgrade\r\nupgrade: sshoal-join\r\n\r\n`,
+  );
+  const chunks: Buffer[] = [];
+  for await (const chunk of connection) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString();
+  return { status: Number(text.split(" ")[1]), text };
+}
+
 test("each route answers as docs/api.md says", async () => {
-  const { gate, client, batch, ask, work } = await follow("@end@");
+  const { gate, client, batch, ask, work, socket } = await follow("@end@");
   const page = readPage("docs/api.md");
   const routes = ROUTES.map(({ method, path: to }) => ({
     method,
     to: to.replace("QUEUE", batch).replace("NAME", batch).replace("ID", "1"),
   }));
-  const { isPaused: _, createdAt: _at, counts: _counts, ...spec } = aQueueInfo({ name: "q" });
   const bodies: Record<string, object> = {
-    "/v1/queues": { spec, env: {} },
+    "/v1/queues": { spec: aQueue({ name: "q" }), env: {} },
     "/v1/jobs": { queue: batch, cwd: work.dir, jobs: [{ command: "true" }] },
     "/v1/machines": { verb: "undrain", queue: batch, machine: "a.yaml" },
     "/v1/act": { verb: "stop", queue: batch, ids: [] },
   };
   const refused: string[] = [];
   for (const { method, to } of routes) {
+    const join = to === "/v1/join" ? await askToJoin(socket, batch) : null;
     const body = method === "POST" ? bodies[to] : undefined;
     const isEnough = () => true;
-    const { status, text } = await ask(to, {
-      method,
-      ...(body && { body }),
-      ...(to === "/v1/events" && { isEnough }),
-    });
+    const { status, text } =
+      join ??
+      (await ask(to, {
+        method,
+        ...(body && { body }),
+        ...(to === "/v1/events" && { isEnough }),
+      }));
     if (status === 405) refused.push(`${method} ${to.replace(batch, "NAME")}`);
     else expect([method, to, status, status === 200 ? "" : text]).toEqual([method, to, 200, ""]);
   }
