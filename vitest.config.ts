@@ -21,7 +21,7 @@ function endToEnd(name: string, options: { include: string[]; transport?: "opens
       retry: 2,
       sequence: { groupOrder: 1 },
       // More than two cores: these tests wait for other processes two thirds of their time.
-      maxWorkers: 3,
+      maxWorkers: 4,
     },
     define: version(),
   };
@@ -40,7 +40,7 @@ export default defineConfig({
           // Those of the shell scripts run real processes, and wait for them most of the time.
           testTimeout: 120_000,
           hookTimeout: 60_000,
-          maxWorkers: 2,
+          maxWorkers: 3,
         },
         define: version(),
       },
@@ -53,7 +53,7 @@ export default defineConfig({
           env: { SSHOAL_TEST_REMOTE: "none", SSHOAL_TEST_SLOTS: "plain" },
           testTimeout: 120_000,
           hookTimeout: 60_000,
-          maxWorkers: 2,
+          maxWorkers: 3,
         },
         define: version(),
       },
