@@ -3,12 +3,13 @@
 // resumes it from its journal.
 
 import { type Attempt, courseOf, isUnbegun } from "../model/attempt.js";
-import { endingOf, lastAttempt, type TrackedJob } from "../model/batch-state.js";
+import type { TrackedJob } from "../model/batch-state.js";
 import type { RunEvent } from "../model/event.js";
 import type { Footprint } from "../model/footprint.js";
 import type { Job, JobId, Outcome } from "../model/job.js";
 import type { QueueJob } from "../model/queue.js";
 import { queuePriority } from "../model/queue-priority.js";
+import { endingOf, lastAttempt } from "../model/standing.js";
 import { type Ahead, isBefore } from "../plan/queue/choose-next.js";
 import type { RunState } from "../plan/run-state.js";
 import { type BatchRun, startRun } from "../run/batch-run.js";

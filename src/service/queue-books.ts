@@ -1,9 +1,9 @@
 // What the runner of a queue reads of the record, and writes into it.
 
-import { endingOf } from "../model/batch-state.js";
 import type { RunEvent } from "../model/event.js";
 import type { JobId } from "../model/job.js";
 import type { Queue, QueueJob } from "../model/queue.js";
+import { endingOf } from "../model/standing.js";
 import { unpooled } from "../plan/queue/queue-need.js";
 import type { JobFact } from "./generation.js";
 import type { House } from "./generation-order.js";
