@@ -12,7 +12,7 @@ import { engineNeed } from "./engine-job.js";
 import type { House } from "./generation-order.js";
 import { awayWords } from "./joined/joined-machines.js";
 import { hasCards, isAllLocal, isAway, machinesOf } from "./queue-machines.js";
-import type { RunningQueue } from "./running-queue.js";
+import type { RunningQueue } from "./running-queues.js";
 import type { ServiceDatabase } from "./store/open-database.js";
 
 export interface Explaining {

@@ -7,7 +7,7 @@ import type { Queue } from "../model/queue.js";
 import type { House } from "./generation-order.js";
 import { awayWords } from "./joined/joined-machines.js";
 import { parseCard } from "./queue-machines.js";
-import type { RunningQueue } from "./running-queue.js";
+import type { RunningQueue } from "./running-queues.js";
 import type { KnownMachine } from "./store/machine-rows.js";
 import type { ServiceDatabase } from "./store/open-database.js";
 
