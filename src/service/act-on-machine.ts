@@ -4,11 +4,11 @@ import type { MachineAct } from "../api/queue-service.js";
 import { UserError } from "../errors.js";
 import { suggest } from "../input/suggest.js";
 import type { Queue } from "../model/queue.js";
-import type { House } from "./generation-order.js";
 import type { JoinedMachines } from "./joined/joined-machines.js";
 import { keptOf } from "./kept-queue.js";
+import type { House } from "./queue/generation-order.js";
+import type { QueueRunner } from "./queue/queue-runner.js";
 import { machinesOf, measureUnknown, parseCard } from "./queue-machines.js";
-import type { QueueRunner } from "./queue-runner.js";
 import type { ServiceParts } from "./running-queues.js";
 
 export interface MachineActor extends ServiceParts<House & { readonly joined: JoinedMachines }> {

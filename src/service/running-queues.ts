@@ -4,11 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../errors.js";
 import type { JobId } from "../model/job.js";
 import type { QueueJob } from "../model/queue.js";
-import type { House } from "./generation-order.js";
-import { JobNotices } from "./job-notices.js";
+import { JobNotices } from "./jobs/job-notices.js";
 import type { Ledger } from "./ledger.js";
-import { queueBooks } from "./queue-books.js";
-import { QueueRunner } from "./queue-runner.js";
+import type { House } from "./queue/generation-order.js";
+import { queueBooks } from "./queue/queue-books.js";
+import { QueueRunner } from "./queue/queue-runner.js";
 import type { ServiceDatabase } from "./store/open-database.js";
 
 export interface RunningQueue {

@@ -29,19 +29,19 @@ import {
   type QueueSpec,
 } from "../model/queue.js";
 import { VERSION } from "../model/version.js";
-import { actOnJobs } from "./act-on-jobs.js";
 import { actOnMachine } from "./act-on-machine.js";
-import { addJobs } from "./add-jobs.js";
 import { createQueue } from "./create-queue.js";
-import { explainJob } from "./explain-job.js";
-import type { House } from "./generation-order.js";
+import { actOnJobs } from "./jobs/act-on-jobs.js";
+import { addJobs } from "./jobs/add-jobs.js";
+import { explainJob } from "./jobs/explain-job.js";
+import { type Seeing, seenJobs, seenQueue } from "./jobs/seen-jobs.js";
 import { joinQueues } from "./joined/join-queues.js";
 import type { JoinedMachines } from "./joined/joined-machines.js";
 import { DEFAULT_SPEC, keptOf, sharesPool, withPool } from "./kept-queue.js";
 import { Ledger } from "./ledger.js";
 import { machinesReport } from "./machines-report.js";
+import type { House } from "./queue/generation-order.js";
 import { RunningQueues, type ServiceParts } from "./running-queues.js";
-import { type Seeing, seenJobs, seenQueue } from "./seen-jobs.js";
 import { openServiceDisk } from "./service-disk.js";
 import { asDiskRefusal } from "./store/disk-refusal.js";
 import type { ServiceDatabase } from "./store/open-database.js";

@@ -4,11 +4,11 @@ import type { JoinAsk, JoinDoor } from "../../api/queue-service.js";
 import { ExitCode, UserError } from "../../errors.js";
 import type { Queue } from "../../model/queue.js";
 import { VERSION } from "../../model/version.js";
-import type { House } from "../generation-order.js";
 import { keptOf } from "../kept-queue.js";
 import type { Ledger } from "../ledger.js";
+import type { House } from "../queue/generation-order.js";
+import type { QueueRunner } from "../queue/queue-runner.js";
 import { machinesOf, measureAll } from "../queue-machines.js";
-import type { QueueRunner } from "../queue-runner.js";
 import type { ServiceDatabase } from "../store/open-database.js";
 import type { JoinedMachines } from "./joined-machines.js";
 

@@ -1,13 +1,13 @@
 // Starts a generation of a queue on its machines, or starts one again that an earlier service left.
 
-import type { RunEvent } from "../model/event.js";
-import type { MachineSpec } from "../model/machine.js";
-import type { Queue, QueueJob } from "../model/queue.js";
+import type { RunEvent } from "../../model/event.js";
+import type { MachineSpec } from "../../model/machine.js";
+import type { Queue, QueueJob } from "../../model/queue.js";
+import { hasCards, isAllLocal, isAway, machinesOf } from "../queue-machines.js";
 import { givenJob, type MachineFacts } from "./engine-job.js";
 import { Generation } from "./generation.js";
 import { generationOrder, type House } from "./generation-order.js";
 import type { JobFact } from "./job-fact.js";
-import { hasCards, isAllLocal, isAway, machinesOf } from "./queue-machines.js";
 import type { RunnerBooks } from "./runner-books.js";
 
 /** The machines of the queue that are not drained. Without any, the record gets the reason. */

@@ -1,9 +1,9 @@
 // What the machines of a generation have in sum: slots, jobs that may begin, ends. Pure.
 
-import type { JobId } from "../model/job.js";
-import type { QueueJob } from "../model/queue.js";
-import { endingOf } from "../model/standing.js";
-import type { RunState } from "../plan/run-state.js";
+import type { JobId } from "../../model/job.js";
+import type { QueueJob } from "../../model/queue.js";
+import { endingOf } from "../../model/standing.js";
+import type { RunState } from "../../plan/run-state.js";
 
 type Machines = RunState["machines"];
 

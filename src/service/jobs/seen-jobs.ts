@@ -1,12 +1,12 @@
 // Jobs and queues as users see them: the record, and what running generations know beyond it.
 
-import type { QueueInfo } from "../api/queue-service.js";
-import type { JobId } from "../model/job.js";
-import type { Queue, QueueJob } from "../model/queue.js";
+import type { QueueInfo } from "../../api/queue-service.js";
+import type { JobId } from "../../model/job.js";
+import type { Queue, QueueJob } from "../../model/queue.js";
+import type { Ending } from "../queue/machine-sums.js";
+import type { RunningQueues } from "../running-queues.js";
+import type { ServiceDatabase } from "../store/open-database.js";
 import { runsAgain } from "./job-ends.js";
-import type { Ending } from "./machine-sums.js";
-import type { RunningQueues } from "./running-queues.js";
-import type { ServiceDatabase } from "./store/open-database.js";
 
 export interface Seeing {
   readonly db: ServiceDatabase;

@@ -1,9 +1,9 @@
 // What the runner of a queue reads and writes.
 
-import type { RunEvent } from "../model/event.js";
-import type { JobId } from "../model/job.js";
-import type { Queue, QueueJob } from "../model/queue.js";
-import type { Head } from "../plan/queue/choose-next.js";
+import type { RunEvent } from "../../model/event.js";
+import type { JobId } from "../../model/job.js";
+import type { Queue, QueueJob } from "../../model/queue.js";
+import type { Head } from "../../plan/queue/choose-next.js";
 import type { JobFact } from "./job-fact.js";
 
 /** Each write is safe on the disk when its promise resolves. */

@@ -1,17 +1,17 @@
 // Adds jobs to a queue. Once this resolves, they are safe on the disk, whatever happens to the service.
 
 import path from "node:path";
-import { UserError } from "../errors.js";
-import { verdictOf } from "../model/dependency.js";
-import { type Dependency, kindOf } from "../model/job.js";
-import type { Enqueue, Enqueued, Queue } from "../model/queue.js";
-import type { House } from "./generation-order.js";
+import { UserError } from "../../errors.js";
+import { verdictOf } from "../../model/dependency.js";
+import { type Dependency, kindOf } from "../../model/job.js";
+import type { Enqueue, Enqueued, Queue } from "../../model/queue.js";
+import type { Ledger } from "../ledger.js";
+import type { House } from "../queue/generation-order.js";
+import { isAllLocal, machinesOf, measureUnknown, refuseImpossible } from "../queue-machines.js";
+import type { ServiceDatabase } from "../store/open-database.js";
 import { turnoutOfState } from "./job-ends.js";
-import type { Ledger } from "./ledger.js";
 import { type NewJob, newJobs } from "./new-jobs.js";
 import { reserveOutFiles } from "./out-file.js";
-import { isAllLocal, machinesOf, measureUnknown, refuseImpossible } from "./queue-machines.js";
-import type { ServiceDatabase } from "./store/open-database.js";
 
 export interface Adder {
   readonly db: ServiceDatabase;

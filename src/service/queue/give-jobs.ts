@@ -1,14 +1,14 @@
 // Gives the next jobs of a queue to a generation: takes them from the record, reads their files, and hands them over.
 
-import type { JobId } from "../model/job.js";
-import type { Queue, QueueJob } from "../model/queue.js";
+import type { JobId } from "../../model/job.js";
+import type { Queue, QueueJob } from "../../model/queue.js";
 import {
   type Ahead,
   aheadOfEachSlot,
   chooseNext,
   isTimeToGive,
   type Window,
-} from "../plan/queue/choose-next.js";
+} from "../../plan/queue/choose-next.js";
 import { givenJob, type MachineFacts } from "./engine-job.js";
 import type { Generation } from "./generation.js";
 import type { GivenJob } from "./given-jobs.js";

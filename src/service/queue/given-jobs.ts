@@ -1,8 +1,8 @@
 // The jobs of a generation that are not over, and how many of them have not begun.
 
-import type { Job, JobId } from "../model/job.js";
-import { queuePriority } from "../model/queue-priority.js";
-import { type Ahead, isBefore } from "../plan/queue/choose-next.js";
+import type { Job, JobId } from "../../model/job.js";
+import { queuePriority } from "../../model/queue-priority.js";
+import { type Ahead, isBefore } from "../../plan/queue/choose-next.js";
 
 export interface GivenJob {
   readonly job: Job;

@@ -1,9 +1,9 @@
 // Turns what a user asks for into jobs of a queue, or reports every mistake. Pure.
 
 import path from "node:path";
-import { type Problem, problemsError } from "../errors.js";
-import { splitOptionWords } from "../input/batch/option-words.js";
-import type { Dependency, JobId, Requirement } from "../model/job.js";
+import { type Problem, problemsError } from "../../errors.js";
+import { splitOptionWords } from "../../input/batch/option-words.js";
+import type { Dependency, JobId, Requirement } from "../../model/job.js";
 import {
   type DependencyAsk,
   type Enqueue,
@@ -12,9 +12,9 @@ import {
   type JobAsk,
   type JobTerms,
   type Queue,
-} from "../model/queue.js";
-import { usualNeed } from "../plan/queue/queue-need.js";
-import { programLine, quoteIfNeeded } from "../transport/quote.js";
+} from "../../model/queue.js";
+import { usualNeed } from "../../plan/queue/queue-need.js";
+import { programLine, quoteIfNeeded } from "../../transport/quote.js";
 
 export interface NewJob {
   readonly id: JobId;

@@ -1,17 +1,17 @@
 // Runs one queue: gives its waiting jobs to the machines, about a second of work ahead, and passes on what becomes of
 // each. At any time one generation gets jobs; earlier ones end with the jobs that they have.
 
-import type { RunEvent } from "../model/event.js";
-import type { JobId } from "../model/job.js";
-import type { MachineSpec } from "../model/machine.js";
-import type { Queue, QueueJob } from "../model/queue.js";
+import type { RunEvent } from "../../model/event.js";
+import type { JobId } from "../../model/job.js";
+import type { MachineSpec } from "../../model/machine.js";
+import type { Queue, QueueJob } from "../../model/queue.js";
+import { DiskRefusal } from "../store/disk-refusal.js";
 import { type Generation, Left } from "./generation.js";
 import { type House, removeJournal } from "./generation-order.js";
 import { giveJobs, usualAfter, windowOf } from "./give-jobs.js";
 import { LiveGenerations } from "./live-generations.js";
 import type { RunnerBooks } from "./runner-books.js";
 import { factsOf, presentMachines, startGeneration, undrainedMachines } from "./start-generation.js";
-import { DiskRefusal } from "./store/disk-refusal.js";
 import { Turns } from "./turns.js";
 
 /** After so long without jobs nothing is kept on the machines, and no connection. */

@@ -1,10 +1,10 @@
 // What the record learns of a job from its generation, as the state of the engine has it. Pure.
 
-import { type Attempt, courseOf, isUnbegun } from "../model/attempt.js";
-import type { TrackedJob } from "../model/batch-state.js";
-import type { Footprint } from "../model/footprint.js";
-import type { JobId, Outcome } from "../model/job.js";
-import { lastAttempt } from "../model/standing.js";
+import { type Attempt, courseOf, isUnbegun } from "../../model/attempt.js";
+import type { TrackedJob } from "../../model/batch-state.js";
+import type { Footprint } from "../../model/footprint.js";
+import type { JobId, Outcome } from "../../model/job.js";
+import { lastAttempt } from "../../model/standing.js";
 
 export type JobFact = { readonly job: JobId } & (
   | {

@@ -1,9 +1,9 @@
 // Turns a job of a queue into a job of the engine. Pure.
 
-import { type Job, kindOf, type Requirement } from "../model/job.js";
-import type { Queue, QueueJob } from "../model/queue.js";
-import { enginePriority } from "../model/queue-priority.js";
-import { pinned, pooledNeed, usualNeed } from "../plan/queue/queue-need.js";
+import { type Job, kindOf, type Requirement } from "../../model/job.js";
+import type { Queue, QueueJob } from "../../model/queue.js";
+import { enginePriority } from "../../model/queue-priority.js";
+import { pinned, pooledNeed, usualNeed } from "../../plan/queue/queue-need.js";
 import type { GivenJob } from "./given-jobs.js";
 
 export interface MachineFacts {

@@ -1,6 +1,6 @@
 // The generations of a queue that have not ended: the one that gets jobs, and earlier ones.
 
-import type { JobId } from "../model/job.js";
+import type { JobId } from "../../model/job.js";
 import type { Generation } from "./generation.js";
 import { mayBeginOn } from "./machine-sums.js";
 

@@ -2,13 +2,13 @@
 // wind down, or when its machines can do nothing more. A client that was killed leaves it as it is, and the next one
 // resumes it from its journal.
 
-import type { RunEvent } from "../model/event.js";
-import type { Job, JobId } from "../model/job.js";
-import { lastAttempt } from "../model/standing.js";
-import type { Ahead } from "../plan/queue/choose-next.js";
-import type { RunState } from "../plan/run-state.js";
-import { type BatchRun, startRun } from "../run/batch-run.js";
-import type { BatchOrder } from "../run/order.js";
+import type { RunEvent } from "../../model/event.js";
+import type { Job, JobId } from "../../model/job.js";
+import { lastAttempt } from "../../model/standing.js";
+import type { Ahead } from "../../plan/queue/choose-next.js";
+import type { RunState } from "../../plan/run-state.js";
+import { type BatchRun, startRun } from "../../run/batch-run.js";
+import type { BatchOrder } from "../../run/order.js";
 import { type GivenJob, GivenJobs } from "./given-jobs.js";
 import { endFact, isAway, type JobFact, lostFact, startFact, stoppedFact } from "./job-fact.js";
 import { type Ending, endingsOn, hasFailedOne, phasesOf } from "./machine-sums.js";

@@ -1,17 +1,17 @@
 // What the runner of a queue reads of the record, and writes into it.
 
-import type { RunEvent } from "../model/event.js";
-import type { JobId } from "../model/job.js";
-import type { Queue, QueueJob } from "../model/queue.js";
-import { endingOf } from "../model/standing.js";
-import { unpooled } from "../plan/queue/queue-need.js";
+import type { RunEvent } from "../../model/event.js";
+import type { JobId } from "../../model/job.js";
+import type { Queue, QueueJob } from "../../model/queue.js";
+import { endingOf } from "../../model/standing.js";
+import { unpooled } from "../../plan/queue/queue-need.js";
+import { endJob, isOver, runsAgain, takeBack } from "../jobs/job-ends.js";
+import { fillOutFile } from "../jobs/out-file.js";
+import type { Ledger } from "../ledger.js";
+import type { ServiceDatabase } from "../store/open-database.js";
 import type { House } from "./generation-order.js";
-import { endJob, isOver, runsAgain, takeBack } from "./job-ends.js";
 import type { EndFact, JobFact } from "./job-fact.js";
-import type { Ledger } from "./ledger.js";
-import { fillOutFile } from "./out-file.js";
 import type { RunnerBooks } from "./runner-books.js";
-import type { ServiceDatabase } from "./store/open-database.js";
 
 export interface Books {
   readonly name: string;
