@@ -167,11 +167,13 @@ async function perform(invocation: Invocation, program: Program): Promise<number
     }
     case "queue": {
       const { manageQueues } = await import("./cli/commands/queue/manage-queues.js");
-      return manageQueues(invocation.options);
+      const { hintElsewhere } = await import("./cli/commands/queue/hint-elsewhere.js");
+      return hintElsewhere(invocation.options.server.typed, () => manageQueues(invocation.options));
     }
     case "enqueue": {
       const { enqueue } = await import("./cli/commands/queue/enqueue.js");
-      return enqueue(invocation.options);
+      const { hintElsewhere } = await import("./cli/commands/queue/hint-elsewhere.js");
+      return hintElsewhere(invocation.options.server.typed, () => enqueue(invocation.options));
     }
     case "enqueue-open": {
       const { enqueueOpen } = await import("./cli/commands/queue/enqueue.js");
@@ -179,7 +181,8 @@ async function perform(invocation: Invocation, program: Program): Promise<number
     }
     case "show": {
       const { show } = await import("./cli/commands/queue/show.js");
-      return show(invocation.options);
+      const { hintElsewhere } = await import("./cli/commands/queue/hint-elsewhere.js");
+      return hintElsewhere(invocation.options.server.typed, () => show(invocation.options));
     }
     case "queued-jobs": {
       const { performOnQueue } = await import("./cli/commands/queue/perform-on-queue.js");

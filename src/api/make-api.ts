@@ -10,7 +10,7 @@ import { EventReaders } from "./event-readers.js";
 import { findRoute } from "./find-route.js";
 import type { OpenNetwork } from "./open-network.js";
 import type { QueueService } from "./queue-service.js";
-import { readBody } from "./read-body.js";
+import { contentOf, readBody } from "./read-body.js";
 import type { Place } from "./readers/fields.js";
 import { readQuery } from "./readers/query-readers.js";
 import { describeRefusal, throwIfAny } from "./refusal.js";
@@ -122,7 +122,7 @@ async function answer(
     query,
     read,
     body: (rules) => read((place) => rules(parsed, place)),
-    content: request,
+    content: contentOf(request),
     lastEventId: typeof lastEventId === "string" ? lastEventId : undefined,
   });
   await send(response, reply);

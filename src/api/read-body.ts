@@ -8,14 +8,10 @@ export async function readBody(request: IncomingMessage, mostBytes: number): Pro
   const chunks: Buffer[] = [];
   let bytes = 0;
   if (Number(request.headers["content-length"] ?? 0) > mostBytes) throw tooLarge(mostBytes);
-  try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      // What is too much is read and forgotten: its sender reads no answer before it has sent all.
-      if (bytes <= mostBytes) chunks.push(chunk);
-    }
-  } catch (error) {
-    throw new Refusal(400, "the body is not whole", { cause: error });
+  for await (const chunk of contentOf(request)) {
+    bytes += chunk.length;
+    // What is too much is read and forgotten: its sender reads no answer before it has sent all.
+    if (bytes <= mostBytes) chunks.push(chunk);
   }
   if (bytes > mostBytes) throw tooLarge(mostBytes);
   if (bytes === 0) return undefined;
@@ -23,6 +19,15 @@ export async function readBody(request: IncomingMessage, mostBytes: number): Pro
   if (!/^application\/json\s*(;|$)/i.test(type) || request.headers["content-encoding"] !== undefined)
     throw new Refusal(415, "the body must be JSON", { hint: "content-type: application/json" });
   return parseJson(Buffer.concat(chunks));
+}
+
+/** As it comes. Throws a Refusal if the connection is lost before its end. */
+export async function* contentOf(request: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    yield* request as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw new Refusal(400, "the body is not whole", { cause: error });
+  }
 }
 
 /** Throws a Refusal. */

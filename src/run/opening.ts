@@ -52,11 +52,12 @@ export function openRun(loop: Loop, opening: Opening): void {
     ...(spool && { spool }),
     ...(resources && { resources }),
   }));
-  const hasResults = listResults(order.results);
-  if (order.staysOpen) clearTurns(loop, opening, hasResults);
+  if (order.staysOpen) clearTurns(loop, opening, listResults(order.results));
   const about = { sshoal: VERSION, spoolFormat: SPOOL_FORMAT, batch, script, jobs, machines, settings };
   if (edit === null) loop.emit({ kind: "run-started", ...about });
   else startEdited(loop, { ...about, edit }, opening);
+  // An edit has moved results to other names.
+  const hasResults = listResults(order.results);
   for (const job of jobs) tellCollected(loop, job, opening, hasResults);
   loop.settle();
   tryRests(state);

@@ -116,9 +116,12 @@ export class ServiceCore implements QueueService {
       });
     const open = this.#db.search.ids({ queue: name, states: ["waiting", "running"] });
     if (open.length > 0 && !stops)
-      throw new UserError(`the queue ${name} has ${open.length} jobs that are not over`, {
-        hint: `sshoal queue delete ${name} --stop stops them`,
-      });
+      throw new UserError(
+        `the queue ${name} has ${open.length === 1 ? "1 job that is" : `${open.length} jobs that are`} not over`,
+        {
+          hint: `sshoal queue delete ${name} --stop stops them`,
+        },
+      );
     await this.#ledger.write(() => this.#db.queues.setPaused(queue.name, true));
     await this.act({ verb: "stop", queue: name, ids: open });
     await this.#running.end(name);
@@ -226,7 +229,10 @@ export class ServiceCore implements QueueService {
     const names = this.#db.queues.all().map((each) => each.name);
     const [nearest] = suggest(name, names);
     throw new UserError(`there is no queue ${name}`, {
-      hint: nearest === undefined ? `sshoal queue create ${name}` : `did you mean ${nearest}?`,
+      hint:
+        nearest === undefined
+          ? `sshoal queue list, or sshoal queue create ${name}`
+          : `did you mean ${nearest}?`,
       exitCode: ExitCode.BadInput,
     });
   }

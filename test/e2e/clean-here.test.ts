@@ -107,7 +107,7 @@ test("what killed clients left goes: archives, locks and sockets; old entries of
   const first = start();
   await first.until(({ stdout }) => stdout().includes("started:"));
   const sockets = own.home.path("sshoal");
-  await until("it listens", () => existsSync(sockets) && readdirSync(sockets).length === 1);
+  await until("it listens", () => existsSync(sockets) && readdirSync(sockets).length === 2);
   const followed = await clean();
   expect(followed.stdout).not.toMatch(/ (lock|half arrived) /);
   first.child.kill("SIGKILL");
@@ -126,21 +126,16 @@ test("what killed clients left goes: archives, locks and sockets; old entries of
   await utimes(build, month, month);
 
   const dry = await clean("--dry-run");
-  for (const what of [
-    "half arrived +jobs.sh",
-    "half arrived",
-    "lock +jobs.sh",
-    "lock",
-    "socket",
-    "compiled code",
-  ])
+  for (const what of ["half arrived +jobs.sh", "half arrived", "lock +jobs.sh", "lock", "compiled code"])
     expect(dry.stdout).toMatch(new RegExp(`\n  ${what} +1 .*would be removed`));
+  // For other commands, and the API.
+  expect(dry.stdout).toMatch(/\n {2}socket +2 .*would be removed/);
   const { stdout } = await clean();
   expect(stdout).toMatch(/ {2}half arrived +jobs\.sh +1 +[\d.]+ kB {2}removed, \d+s old\n/);
   expect(stdout).toMatch(/ {2}half arrived +1 +[\d.]+ kB {2}removed, \d+s old\n/);
   expect(stdout.match(/ {2}lock .* removed/g)).toHaveLength(2);
   // Killed clients of others may have left some elsewhere.
-  expect(stdout).toMatch(new RegExp(`\n${sockets}\n  socket +1 +0 B  removed\n`));
+  expect(stdout).toMatch(new RegExp(`\n${sockets}\n  socket +2 +0 B  removed\n`));
   expect(stdout).toMatch(/\n {2}compiled code +1 +1 B {2}removed, 40d00h old\n/);
   expect(listBelow(own.work.path("job_results/.sshoal"))).toEqual(["incoming/", "jobs.sh.jsonl"]);
   expect(readdirSync(sockets)).toEqual([]);

@@ -47,6 +47,19 @@ test("an unknown queue or job is refused with the nearest name", async () => {
   expect(job).toMatchObject({ code: 2, stderr: expect.stringContaining("there is no job train/7") });
 });
 
+test("a mistyped option is refused, and does not begin a command", async () => {
+  await service.lines(["queue", "create", "train"]);
+  const typed = await service.run(["enqueue", "train", "--job-name", "x", "--", "true"]);
+  expect(typed).toMatchObject({ code: 2, stderr: expect.stringContaining("unknown option '--job-name'") });
+});
+
+test("a queue without the machine that is to be drained is refused with what it has", async () => {
+  await service.lines(["queue", "create", "train"]);
+  const refused = { code: 2, stderr: expect.stringContaining("the queue has train/localhost") };
+  expect(await service.run(["drain", "train/gpu9"])).toMatchObject(refused);
+  expect(await service.run(["drain", "train"])).toMatchObject(refused);
+});
+
 test("a dependency on a job that is not there, or in a circle, is refused, and takes no id", async () => {
   const missing = await service.run(["enqueue", "--after", "12", "--", "true"]);
   expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("no such job") });

@@ -36,6 +36,8 @@ test("of nine jobs of half a card on four declared cards, eight run, two per car
     return job.reason !== null ? job : null;
   });
   expect(ninth).toMatchObject({ state: "waiting", reason: expect.stringContaining("gpu") });
+  const [, room] = await service.lines(["why", "half/9"]);
+  expect(room).toMatch(/^localhost {2}gpu {2}0 free, needs 0\.5$/);
   expect(on()).toHaveLength(8);
   const job = await service.job("half/1");
   expect(job).toMatchObject({ state: "running", got: { gpu: expect.anything() } });

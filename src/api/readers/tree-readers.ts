@@ -17,6 +17,7 @@ import {
 
 const MOST_ENTRIES = 300_000;
 const MOST_PATH_BYTES = 4095;
+const MOST_NAME_BYTES = 255;
 const MOST_FILE_BYTES = 2 ** 50;
 const MOST_TIME_MS = 8.64e15;
 
@@ -37,7 +38,12 @@ interface AnyEntry {
 
 const anyEntry = object<AnyEntry>({
   type: required(oneOf(["Directory", "SymbolicLink", "File"])),
-  path: required(check((raw) => isSafePath(raw), "must be a relative path without . and ..")),
+  path: required(
+    check(
+      (raw) => isSafePath(raw),
+      "must be a relative path without . and .., of names of at most 255 bytes",
+    ),
+  ),
   mode: required(whole(0, 0o777)),
   mtime: required(amount(-MOST_TIME_MS, MOST_TIME_MS)),
   target: optional(text(MOST_PATH_BYTES)),
@@ -49,8 +55,10 @@ const anyEntry = object<AnyEntry>({
 const OWN = { Directory: [], SymbolicLink: ["target"], File: ["sha256", "size"] } as const;
 
 const entry: Read<SentEntry> = (raw, place) => {
+  const before = place.problems.length;
   const read = anyEntry(raw, place);
-  const own: readonly string[] = OWN[read.type] ?? [];
+  if (place.problems.length > before) return read as SentEntry;
+  const own: readonly string[] = OWN[read.type];
   for (const name of ["target", "sha256", "size"] as const)
     if ((read[name] !== undefined) !== own.includes(name))
       refuse(place, `a ${read.type} must have ${own.join(" and ") || "neither target nor sha256 nor size"}`);
@@ -61,7 +69,13 @@ const entry: Read<SentEntry> = (raw, place) => {
 
 function isSafePath(raw: unknown): boolean {
   if (typeof raw !== "string" || raw.includes("\0") || Buffer.byteLength(raw) > MOST_PATH_BYTES) return false;
-  return raw.split("/").every((part) => part !== "" && part !== "." && part !== "..");
+  // Two texts with half a character each would be one name on the disk.
+  if (/\p{Cs}/u.test(raw)) return false;
+  return raw.split("/").every(isName);
+}
+
+function isName(part: string): boolean {
+  return part !== "" && part !== "." && part !== ".." && Buffer.byteLength(part) <= MOST_NAME_BYTES;
 }
 
 /** Sorted, so that no path is there twice and a directory comes before what is in it. */

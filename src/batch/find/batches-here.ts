@@ -192,6 +192,7 @@ export function hintAtNames(word: string, known: readonly string[]): string {
   const near = suggest(word, known).slice(0, 3);
   if (near.length > 0) return `did you mean ${near.join(" or ")}?`;
   const listed = known.slice(0, 5).join(", ");
+  if (known.length === 1) return `there is ${listed}`;
   return known.length > 5 ? `there are ${listed} and ${known.length - 5} more` : `there are ${listed}`;
 }
 

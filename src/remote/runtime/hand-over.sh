@@ -4,6 +4,8 @@
 # are copied over it; $is_furnished, empty unless the spool has slots and scripts; $scripts, their names; $spool_format,
 # the format of the jobs; with load_lib, which defines lib.sh; and with the client at descriptor 3.
 
+. ./hand-over/freed.sh
+
 incoming=$spool/incoming.$$
 is_first='' idle=$slots
 
@@ -158,22 +160,6 @@ add() {
   # From here on jobs may be in place, so this is no longer a refusal.
   [ ! -d "$incoming/jobs" ] || mv "$incoming/jobs/"* jobs/ 2>/dev/null
   tell_left_out
-}
-
-# After a lost connection the client hands over again. A job of the first hand-over may have ended and been freed since.
-drop_freed() {
-  [ -d "$incoming/jobs" ] || return 0
-  find_client_logs
-  # shellcheck disable=SC2086
-  sed -n 's/^freed //p' $logs >"$incoming/freed" || return 1
-  # A shell would read thousands of keys byte by byte.
-  (cd "$incoming/jobs" && printf '%s\n' * >"$incoming/coming") || return 1
-  freed=$(grep -Fx -f "$incoming/freed" "$incoming/coming")
-  # 1: there are none.
-  [ $? -le 1 ] || return 1
-  for key in $freed; do
-    rm -rf "$incoming/jobs/$key" || return 1
-  done
 }
 
 # Does not touch a job that is already there: mv does not put one directory over another. Prints the jobs that were not

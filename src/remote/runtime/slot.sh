@@ -56,6 +56,7 @@ trap '' INT QUIT
 . ./claim/read-claim.sh
 . ./slot/claims.sh
 . ./slot/other-claims.sh
+. ./slot/dead-claims.sh
 . ./slot/room.sh
 . ./slot/given.sh
 . ./slot/wait.sh

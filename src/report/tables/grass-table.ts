@@ -9,6 +9,7 @@ import { formatAge } from "../text/amounts.js";
 import { outcomeWords } from "../text/outcome-words.js";
 import { printable } from "../text/printable.js";
 import { fitWidth, padWidth, textWidth } from "../text/width.js";
+import { obstacleWords } from "./queue-table.js";
 
 export interface GrassState {
   readonly daemon: {
@@ -41,9 +42,14 @@ interface GrassLook {
 
 const GAP = "  ";
 const WIDEST_COMMAND = 40;
+const NARROWEST_COMMAND = 12;
+/** Narrower terminals leave out the year. */
+const FULL_DATES = 100;
+const DAY_AT = "2026-".length;
 const WORKER_HEAD = ["hostname", "os", "uptime", "queues"];
 const JOB_HEAD = ["created", "queue", "job id", "status", "command", "allocation", "result"];
 const STATUS = JOB_HEAD.indexOf("status");
+const COMMAND = JOB_HEAD.indexOf("command");
 
 const STATUSES: Readonly<Record<JobWord, "Pending" | "Running" | "Success" | "Failed">> = {
   waiting: "Pending",
@@ -80,7 +86,7 @@ function workerCells({ hostname, os, uptimeMs, queues }: GrassWorker): string[] 
 function jobCells(job: QueueJob, { signs, columns }: GrassLook): string[] {
   const command = printable(shortCommand(job));
   return [
-    localTime(job.enqueuedAt),
+    columns < FULL_DATES ? localTime(job.enqueuedAt).slice(DAY_AT) : localTime(job.enqueuedAt),
     printable(job.queue),
     `${job.id}`,
     STATUSES[job.state],
@@ -92,8 +98,18 @@ function jobCells(job: QueueJob, { signs, columns }: GrassLook): string[] {
 
 function rows(cells: readonly (readonly string[])[], { columns, signs }: GrassLook): Span[][] {
   const widths = JOB_HEAD.map((_, column) => Math.max(...cells.map((row) => textWidth(row[column] ?? ""))));
+  const over = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - columns;
+  // A long command leaves room for the result.
+  if (cells[0]?.length === JOB_HEAD.length && over > 0)
+    widths[COMMAND] = Math.min(
+      widths[COMMAND] ?? 0,
+      Math.max(NARROWEST_COMMAND, (widths[COMMAND] ?? 0) - over),
+    );
   return cells.map((row) => {
-    const parts = row.map((cell, column) => padWidth(cell, widths[column] ?? 0));
+    const parts = row.map((cell, column) => {
+      const width = widths[column] ?? 0;
+      return padWidth(column === COMMAND ? fitWidth(cell, width, signs.ellipsis) : cell, width);
+    });
     const isJob = row.length === JOB_HEAD.length;
     const before = isJob ? `${parts.slice(0, STATUS).join(GAP)}${GAP}` : "";
     const status = isJob ? (parts[STATUS] ?? "") : "";
@@ -123,7 +139,7 @@ function allocationOf({ got }: QueueJob): Record<string, string> | null {
 function resultOf({ state, outcome, reason, machine }: QueueJob): string {
   switch (state) {
     case "waiting":
-      return reason ?? "";
+      return obstacleWords(reason ?? "");
     case "running":
       return machine === null ? "" : `on ${machine}`;
     case "succeeded":

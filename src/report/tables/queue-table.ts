@@ -1,6 +1,7 @@
 // The table of `sshoal show`: the jobs of one queue, with their places, times and reasons.
 
 import { failureOf, shortCommand } from "../../model/job.js";
+import { parseReason } from "../../model/parse-reason.js";
 import { DEFAULT_QUEUE, type Queue, type QueueCounts, type QueueJob } from "../../model/queue.js";
 import type { JobWord } from "../../model/standing.js";
 import { escapeC1 } from "../lines/json-lines.js";
@@ -8,6 +9,7 @@ import { type Look, type Span, type Style, span } from "../live/styled-text.js";
 import { formatAge, formatDuration } from "../text/amounts.js";
 import { outcomeWords, reasonWords } from "../text/outcome-words.js";
 import { printable } from "../text/printable.js";
+import { waitingWords } from "../text/waiting-words.js";
 import { fitWidth, fitWidthKeepingEnd, padWidth, textWidth } from "../text/width.js";
 
 export type ShownQueue = Pick<Queue, "name" | "isPaused"> & { readonly counts: QueueCounts };
@@ -49,10 +51,11 @@ const STYLES: Readonly<Record<JobWord, Style>> = {
 /** `default  2 running, 2 waiting`. */
 export function queueHead({ name, isPaused, counts }: ShownQueue): string {
   const { held, ...states } = counts;
-  const parts = [
-    ...COUNTED.filter((word) => states[word] > 0).map((word) => `${states[word]} ${word}`),
-    ...(held > 0 ? [`${held} held`] : []),
-  ];
+  const parts = COUNTED.filter((word) => states[word] > 0).map((word) => {
+    // Those that a user holds back are among those that wait.
+    const also = word === "waiting" && held > 0 ? ` (${held} held)` : "";
+    return `${states[word]} ${word}${also}`;
+  });
   const said = parts.length === 0 ? "empty" : parts.join(", ");
   return `${printable(name)}${GAP}${isPaused ? `paused${GAP}` : ""}${said}`;
 }
@@ -131,13 +134,20 @@ export function queuedLabel({ name, command, terms }: Pick<QueueJob, "name" | "c
 }
 
 function whyOf({ state, outcome, reason, stderrTail, attempt }: QueueJob): string {
-  if (state === "waiting") return printable(reason ?? "");
+  if (state === "waiting") return obstacleWords(reason ?? "");
   if (state === "running") return attempt > 1 ? `attempt ${attempt}` : "";
   if (state === "succeeded") return "";
   const words = stderrTail ?? "";
   const how = outcome === null || state === "stopped" ? "" : outcomeWords(outcome, words);
   const why = reason ?? (outcome === null ? "" : reasonWords(outcome, words));
   return printable([how, why].filter((part) => part !== "").join(": "));
+}
+
+/** A machine and the words that it reports, `gpu1 res:gpu@train:1000:0`, or a sentence. */
+export function obstacleWords(reason: string): string {
+  const [, machine = "", words = ""] = /^(\S+) (.*)$/s.exec(reason) ?? [];
+  if (parseReason(words).length === 0) return printable(reason);
+  return `${printable(machine)}: ${waitingWords(words)}`;
 }
 
 function widthsOf(rows: readonly Cells[], { columns }: QueueLook, before: QueueWidths): QueueWidths {

@@ -23,7 +23,7 @@ export interface QueuedWhy {
 export function queuedWhyLines(why: QueuedWhy, columns: number): string[] {
   const { job, place, holds, room } = why;
   if (job.state !== "waiting") return [queuedJobLine(job)].map((line) => fitWidth(line, columns));
-  const before = place === null || place === 1 ? [] : [`${place - 1} of its queue start before it`];
+  const before = place === null || place === 1 ? [] : [placeWords(place - 1)];
   if (room === null) {
     const head = `${printable(job.queue)}/${job.id} waits: needs ${needWords(job.need)}`;
     return [head, ...holds.map(printable), ...before].map((line) => fitWidth(line, columns));
@@ -35,6 +35,10 @@ export function queuedWhyLines(why: QueuedWhy, columns: number): string[] {
   const waits = { kind: "waits", job: about, state, others: 0, requirement, ...room } as const;
   const lines = whyLines({ batch: "", stem: "", hold: null, jobs: [waits], more: 0 }, columns);
   return [...lines, ...before.map((line) => fitWidth(line, columns))];
+}
+
+function placeWords(before: number): string {
+  return before === 1 ? "1 job of its queue starts before it" : `${before} jobs of its queue start before it`;
 }
 
 /** In the format that docs/json-events.md promises to keep. `lines`: as for people. */

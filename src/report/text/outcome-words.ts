@@ -6,6 +6,8 @@ import { lastSaid } from "./printable.js";
 
 const GPU_MEMORY =
   /\b(?:CUDA|HIP) out of memory\b|\bCUDA_ERROR_OUT_OF_MEMORY\b|\bRESOURCE_EXHAUSTED: .*memory/i;
+/** What a shell prints before its message: the file of the job's command, which tells users nothing. */
+const COMMAND_FILE = /^\/.*\/batches\/[^/]+\/jobs\/[^/]+\/(?:command|named): (?:line )?\d+: /;
 /** The text before the amounts in PyTorch's message. */
 const GPU_MEMORY_HEAD = /^.*\b(?:CUDA|HIP) out of memory\.?\s*(?=\S)/i;
 
@@ -42,5 +44,6 @@ export function outcomeWords(outcome: Outcome, lastWords: string): string {
 /** The reason as far as known: why the job was lost, or the last line of its output, safe to print. */
 export function reasonWords(outcome: Outcome, lastWords: string): string {
   if (outcome.kind === "lost") return lastSaid(outcome.reason);
-  return outcome.kind === "stopped" ? "" : lastSaid(lastWords).replace(GPU_MEMORY_HEAD, "");
+  if (outcome.kind === "stopped") return "";
+  return lastSaid(lastWords).replace(GPU_MEMORY_HEAD, "").replace(COMMAND_FILE, "");
 }

@@ -1,5 +1,6 @@
 // Words for what a job lacks on a machine: one reason per limit. For `why`, the live view and status.
 
+import { withoutPool } from "../../model/resource.js";
 import type { Shortage } from "../../model/shortage.js";
 import { cardReasons } from "./card-reasons.js";
 import { memoryWords, shortOfMemory, tooLittleMemory } from "./gigabytes.js";
@@ -38,7 +39,7 @@ function reasonsOf(shortage: Shortage, facts: ReasonFacts): Reason[] {
     case "all-listed":
       return about("", `--gpus lists ${shortage.count}, and all are taken`);
     case "resource":
-      return about(printable(shortage.name), resourceWords(shortage, facts));
+      return about(printable(withoutPool(shortage.name)), resourceWords(shortage, facts));
     case "max-jobs":
       return about("", `${jobs(shortage.claimed)}at most ${shortage.maxJobs} (max_jobs)`);
     case "machine-claimed":

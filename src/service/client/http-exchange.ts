@@ -94,7 +94,8 @@ async function* bytesOf(bytes: Incoming, length: number): AsyncGenerator<Buffer>
 async function* chunksOf(bytes: Incoming): AsyncGenerator<Buffer> {
   try {
     for (;;) {
-      const size = Number.parseInt(await bytes.takeUntil("\r\n"), 16);
+      const [digits = ""] = /^[\da-f]+/i.exec(await bytes.takeUntil("\r\n")) ?? [];
+      const size = Number.parseInt(digits, 16);
       if (Number.isNaN(size)) throw bytes.lost("the answer is no HTTP");
       yield* bytes.take(size);
       await bytes.takeUntil("\r\n");

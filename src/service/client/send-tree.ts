@@ -5,7 +5,7 @@ import { createReadStream } from "node:fs";
 import path from "node:path";
 import { UserError } from "../../errors.js";
 import { scanTree, type Tree } from "../../remote/tree/tree.js";
-import { ServiceError } from "./service-answer.js";
+import { ServiceError, StrangeAnswer } from "./service-answer.js";
 import type { ServiceClient } from "./service-client.js";
 
 interface SentTree {
@@ -74,7 +74,7 @@ function filesOf({ entries }: Tree, contents: readonly string[]): Wanted[] {
   for (const entry of entries) if (entry.type === "File") byContent.set(entry.sha256, entry);
   return contents.map((content) => {
     const found = byContent.get(content);
-    if (found === undefined) throw new Error("the service asks for a file that the tree does not have");
+    if (found === undefined) throw new StrangeAnswer("it asks for a file that is not sent");
     return found;
   });
 }

@@ -6,7 +6,7 @@ import type { JobId } from "../../model/job.js";
 import type { QueueEvent } from "../../model/queue.js";
 import { eventsOf } from "./event-lines.js";
 import { type Answered, type Asked, exchange } from "./http-exchange.js";
-import { refusedOr, textOf } from "./service-answer.js";
+import { parseAnswer, refusedOr, textOf } from "./service-answer.js";
 import { type Dialled, type Door, LostConnection, LostLink, NotListening } from "./service-door.js";
 import type { ServiceFile } from "./service-file.js";
 
@@ -74,7 +74,7 @@ function clientOf(first: Dialled, door: Door, patienceMs: number): ServiceClient
     for (;;) {
       const begunAt = Date.now();
       try {
-        return JSON.parse(await textOf(await ask(question))) as T;
+        return parseAnswer<T>(await textOf(await ask(question)));
       } catch (error) {
         if (!(error instanceof LostConnection)) throw error;
         // One that was under way for long was not lost at the beginning.

@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import path from "node:path";
 import { UserError } from "../../errors.js";
 import { exchange } from "./http-exchange.js";
-import { refusedOr, ServiceError, textOf } from "./service-answer.js";
+import { parseAnswer, refusedOr, ServiceError, StrangeAnswer, textOf } from "./service-answer.js";
 import { checkVersion, type Door, LostConnection, LostLink } from "./service-door.js";
 import type { ServiceFile } from "./service-file.js";
 
@@ -86,12 +86,12 @@ interface Asking {
 async function askAbout(socket: Socket, { headers, shown, at }: Asking): Promise<ServiceFile> {
   try {
     const asked = { method: "GET", path: "/v1/health", headers } as const;
-    const health = JSON.parse(await textOf(await refusedOr(await exchange(socket, asked)))) as {
+    const health = parseAnswer<{
       pid: number;
       version: string;
       startedAt: number;
       database: string;
-    };
+    }>(await textOf(await refusedOr(await exchange(socket, asked))));
     const { pid, version, startedAt } = health;
     return {
       pid,
@@ -109,7 +109,7 @@ async function askAbout(socket: Socket, { headers, shown, at }: Asking): Promise
         cause: error,
       });
     if (error instanceof ServiceError) throw error;
-    if (!(error instanceof LostConnection || error instanceof SyntaxError || error instanceof TypeError))
+    if (!(error instanceof LostConnection || error instanceof StrangeAnswer || error instanceof TypeError))
       throw error;
     throw new UserError(`no queue service answers${at}`, {
       hint: "sshoal serve status, on that computer, prints where its service listens",

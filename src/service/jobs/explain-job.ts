@@ -55,17 +55,15 @@ function holdsOf(job: QueueJob, { db, queue, running }: Explaining): string[] {
 const WORDS = { succeeded: "succeeded", ended: "ended", failed: "failed" } as const;
 
 async function measure(spec: MachineSpec, job: QueueJob, explaining: Explaining): Promise<MeasuredMachine> {
-  const { house, db, running } = explaining;
+  const { house, db } = explaining;
   if (db.machines.of(job.queue).some(({ machine, isDraining }) => isDraining && machine === spec.name))
     return { kind: "drained", machine: spec.name };
   if (isAway(spec, house))
     return { kind: "unreachable", machine: spec.name, reason: awayWords(spec.name), sinceMs: null };
   const connect = async (machine: Pick<MachineSpec, "address">, signal: AbortSignal) =>
     (await house.fleet.borrow(machine, signal)).session;
-  const own = batchOf(running);
-  const except = own === null ? [] : [own];
   const reached = await reach(spec, connect, (session, signal) =>
-    probe(session, { bases: ["~/.sshoal"], wantsHolders: true, except }, signal),
+    probe(session, { bases: ["~/.sshoal"], wantsHolders: true }, signal),
   );
   if (reached.kind === "unreached")
     return { kind: "unreachable", machine: spec.name, reason: reached.reason, sinceMs: null };

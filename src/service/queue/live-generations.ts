@@ -1,6 +1,8 @@
 // The generations of a queue that have not ended: the one that gets jobs, and earlier ones.
 
+import { LinkLost } from "../../fleet/link.js";
 import type { JobId } from "../../model/job.js";
+import { RemoteError } from "../../remote/engine/remote-error.js";
 import type { Generation } from "./generation.js";
 import { mayBeginOn } from "./machine-sums.js";
 
@@ -55,6 +57,20 @@ export class LiveGenerations {
   remove(generation: Generation): void {
     this.#earlier.delete(generation);
     if (this.current === generation) this.current = null;
+  }
+
+  /** False: the one that gets jobs does not know the machine or cannot reach it. The next one begins with what is recorded. */
+  async setDraining(machine: string, isDraining: boolean): Promise<boolean> {
+    const { current } = this;
+    if (current === null) return true;
+    if (!current.state.machines.has(machine)) return false;
+    try {
+      await current.setDraining(machine, isDraining);
+      return true;
+    } catch (error) {
+      if (error instanceof LinkLost || error instanceof RemoteError) return false;
+      throw error;
+    }
   }
 
   /** Resolves when none of them may begin a job, except on machines that cannot be asked. */

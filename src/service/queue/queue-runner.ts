@@ -106,10 +106,7 @@ export class QueueRunner {
   }
 
   async setDraining(machine: string, isDraining: boolean): Promise<void> {
-    const { current } = this.#live;
-    if (current === null) return;
-    if (current.state.machines.has(machine)) await current.setDraining(machine, isDraining);
-    else this.windDown();
+    if (!(await this.#live.setDraining(machine, isDraining))) this.windDown();
   }
 
   /** Leaves the jobs on their machines. */

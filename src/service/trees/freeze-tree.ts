@@ -6,7 +6,7 @@ import { access, type FileHandle, link, lutimes, mkdir, open, rename, rm, symlin
 import path from "node:path";
 import { UserError } from "../../errors.js";
 import { scanTree, type Tree, type TreeEntry } from "../../remote/tree/tree.js";
-import { frozenTreePath, renewLease, type TreeStore } from "./tree-store.js";
+import { frozenTreePath, removedTreePath, renewLease, type TreeStore } from "./tree-store.js";
 
 export interface Freezing {
   readonly store: TreeStore;
@@ -22,6 +22,8 @@ export interface Freezing {
 const TRIES = 3;
 /** Files that are written at a time: the disk makes many durable in the time of one. */
 const AT_ONCE = 16;
+/** The kernel's limit, without the NUL at its end. */
+const MOST_PATH_BYTES = 4095;
 const CHUNK_BYTES = 1 << 20;
 
 /** Durable when it resolves. A scan of the frozen directory has the same hash as one of the original. */
@@ -45,6 +47,7 @@ type SourceOf = (entry: FileEntry) => string;
 
 /** Returns a file that is no longer what was scanned; null: the tree is stored. */
 export async function storeTree(store: TreeStore, tree: Listed, sourceOf: SourceOf): Promise<string | null> {
+  refuseLongPaths(store, tree);
   const draft = path.join(store.drafts, randomBytes(8).toString("hex"));
   try {
     const changed = await fill(store, draft, tree.entries, sourceOf);
@@ -53,6 +56,16 @@ export async function storeTree(store: TreeStore, tree: Listed, sourceOf: Source
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
+}
+
+/** A tree that cannot be removed later would stop the removal of all others. Throws UserError. */
+function refuseLongPaths(store: TreeStore, { hash, entries }: Listed): void {
+  const most = MOST_PATH_BYTES - Buffer.byteLength(`${removedTreePath(store, hash)}/`);
+  const long = entries.find((entry) => Buffer.byteLength(entry.path) > most);
+  if (long === undefined) return;
+  throw new UserError(`${long.path.slice(0, 100)}…: the path has more than ${most} bytes`, {
+    hint: "give its directories shorter names, or exclude it with a line in .sshoalignore",
+  });
 }
 
 async function fill(

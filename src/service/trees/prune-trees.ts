@@ -3,13 +3,12 @@
 import { lstatSync, readdirSync, renameSync, type Stats } from "node:fs";
 import { rm, unlink } from "node:fs/promises";
 import path from "node:path";
-import { frozenTreePath, type TreeStore, wordOf } from "./tree-store.js";
+import { frozenTreePath, REMOVED, removedTreePath, type TreeStore, wordOf } from "./tree-store.js";
 
 /** A command enqueues its job within this time after it has frozen the tree. */
 const GRACE_MS = 3_600_000;
 /** Longer than it takes to freeze any tree. */
 const DRAFT_MS = 24 * 3_600_000;
-const REMOVED = "removed-";
 
 /** Returns the names of the removed trees. Only one process may prune at a time: the service. */
 export async function pruneTrees(
@@ -40,7 +39,7 @@ function isYoung(atMs: number | undefined, now: number, mostMs: number): boolean
 
 /** Out of sight first. A process may have found it just before: then it has renewed the lease, and the tree goes back. */
 async function removeTree(store: TreeStore, hash: string, now: number): Promise<boolean> {
-  const away = path.join(store.drafts, `${REMOVED}${hash}`);
+  const away = removedTreePath(store, hash);
   renameSync(frozenTreePath(store, hash), away);
   if (isLeased(store, hash, now) && putBack(store, hash, away)) return false;
   await rm(away, { recursive: true, force: true });

@@ -40,6 +40,8 @@ export async function receiveTree(store: TreeStore, { hash, files, content, now 
   if (hashEntries(entries) !== hash) throw new Refusal(400, "the list of files does not have this hash");
   renewLease(store, hash, now);
   const sizes = new Map(entries.flatMap((each) => (each.type === "File" ? [[each.sha256, each.size]] : [])));
+  if (new Set(files.sent).size < files.sent.length)
+    throw new Refusal(400, "a content is announced more than once");
   const wanted = files.sent.map((sha256) => {
     const size = sizes.get(sha256);
     if (size === undefined) throw new Refusal(400, `no file of the list has the content ${sha256}`);
@@ -51,7 +53,7 @@ export async function receiveTree(store: TreeStore, { hash, files, content, now 
   const dir = path.join(store.drafts, randomBytes(8).toString("hex"));
   try {
     await mkdir(dir, { mode: 0o700 });
-    const arrived = await writeAll(dir, wanted, content);
+    const arrived = await writeAll(dir, wanted, content).catch(refuseForDisk);
     await build(store, { hash, entries }, arrived);
   } finally {
     await rm(dir, { recursive: true, force: true });
@@ -65,6 +67,8 @@ interface Receiving {
   readonly content: AsyncIterable<Buffer>;
   readonly now: number;
 }
+
+type FileEntry = Extract<TreeEntry, { type: "File" }>;
 
 function toEntry(sent: SentEntry): TreeEntry {
   return { ...sent, mtime: new Date(sent.mtime) };
@@ -122,17 +126,28 @@ async function writeAll(
   return arrived;
 }
 
+/** What the disk of the service cannot take is no bug. */
+function refuseForDisk(error: NodeJS.ErrnoException): never {
+  switch (error.code) {
+    case "ENOSPC":
+    case "EDQUOT":
+      throw new Refusal(503, "the disk of the service is full", {
+        hint: "send less with --copy-forward PATHS, or free some space there",
+        cause: error,
+      });
+    default:
+      throw error;
+  }
+}
+
 interface Building {
   readonly hash: string;
   readonly entries: readonly TreeEntry[];
 }
 
 async function build(store: TreeStore, tree: Building, arrived: ReadonlyMap<string, string>): Promise<void> {
-  const changed = await storeTree(
-    store,
-    tree,
-    (entry) => arrived.get(entry.sha256) ?? objectPath(store, entry),
-  );
+  const sourceOf = (entry: FileEntry) => arrived.get(entry.sha256) ?? objectPath(store, entry);
+  const changed = await storeTree(store, tree, sourceOf).catch(refuseForDisk);
   if (changed === null) return;
   throw new Refusal(409, `${changed} is not here with the content that its hash says`, {
     hint: "send the list again, then what is missing",

@@ -32,6 +32,13 @@ export function frozenTreePath({ trees }: Pick<TreeStore, "trees">, hash: string
   return path.join(trees, wordOf(hash));
 }
 
+export const REMOVED = "removed-";
+
+/** Where it is while it is removed: the longest of its paths. */
+export function removedTreePath({ drafts }: Pick<TreeStore, "drafts">, hash: string): string {
+  return path.join(drafts, `${REMOVED}${wordOf(hash)}`);
+}
+
 /** The tree is needed from now on, although no job in the record has it yet. */
 export function renewLease({ leases }: TreeStore, hash: string, now: number): void {
   const file = path.join(leases, wordOf(hash));

@@ -42,7 +42,7 @@ export async function serveShell(serving: ShellServing, signal: AbortSignal): Pr
   const gone = deferred<string>();
   let reason = "the service closed the connection";
   const end = (error: Error) => {
-    reason = error.message;
+    reason = "syscall" in error ? "the connection is broken" : error.message;
     // A connection that is half open never ends by itself.
     stream.destroy();
   };

@@ -3,12 +3,12 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { runtimeFile } from "../../../src/remote/runtime-files.js";
 import { until } from "../../rig/until.js";
 import { BOOT_ID, HOST, type Home, liveLine, makeHome, SHELLS } from "./a-spool.js";
 
-const RUNTIME = fileURLToPath(new URL("../../../src/remote/runtime/", import.meta.url));
+const LIBRARY = [runtimeFile("own.sh"), runtimeFile("lib.sh")].join("\n");
 
 describe.each(SHELLS.filter(([, shell]) => shell.hasOnlyBusybox))("under %s", (_, shell) => {
   let home: Home;
@@ -23,7 +23,7 @@ describe.each(SHELLS.filter(([, shell]) => shell.hasOnlyBusybox))("under %s", (_
   }
 
   function run(lines: string, bin = "bin"): Promise<unknown> {
-    const script = `root=$HOME/.sshoal; . ${RUNTIME}own.sh; . ${RUNTIME}lib.sh\n${lines}`;
+    const script = `root=$HOME/.sshoal\n${LIBRARY}\n${lines}`;
     const child = spawn("sh", ["-c", script], {
       env: { ...home.env, PATH: `${home.path(bin)}:${home.env.PATH}` },
       stdio: "inherit",

@@ -39,7 +39,13 @@ export function placeJob<Q extends Pick<QueueSpec, "name" | "prefix">>(
   if (queue === undefined) throw unknownQueue(name, queues, "");
   // The words of a queue with a command are its arguments: `lr=0.01` is one of them.
   if (ownPrefix(queue).length > 0) return { queue, words, variables: [], note: null };
+  checkBeginning(words);
   return { queue, ...withoutVariables(words, queue.name), note: null };
+}
+
+/** A mistyped option is no program. */
+function checkBeginning([first = ""]: readonly string[]): void {
+  if (/^-./s.test(first)) throw new UserError(`unknown option '${first}'`, { hint: "grass enqueue --help" });
 }
 
 function nameIn(

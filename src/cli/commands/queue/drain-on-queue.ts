@@ -19,7 +19,10 @@ export async function drainOnQueue(verb: Verb, options: DrainOptions): Promise<E
   const { machines } = await client.get<{ machines: readonly QueueMachine[] }>("/v1/machines");
   const found = options.machines.flatMap((word) => machines.flatMap((each) => meantBy(word, each) ?? []));
   const [first] = found;
-  if (first === undefined) return null;
+  if (first === undefined) {
+    checkQueue(options.machine, machines);
+    return null;
+  }
   const isPlain = (word: string) => machines.some(({ machine }) => machine === word);
   const batches = loadAnyBatches(new Results(process.cwd()));
   const here = batches.find((batch) =>
@@ -34,6 +37,17 @@ export async function drainOnQueue(verb: Verb, options: DrainOptions): Promise<E
     );
   for (const each of found) await drainOne(client, verb, each, options.isJson);
   return ExitCode.Success;
+}
+
+/** Throws UserError if the word names a queue: then it is no machine of a batch. */
+function checkQueue(word: string, machines: readonly QueueMachine[]): void {
+  const [queue = ""] = word.split("/");
+  const own = machines.filter((each) => each.queue === queue).map(({ machine }) => `${queue}/${machine}`);
+  if (own.length === 0) return;
+  throw new UserError(
+    word === queue ? `${word} is a queue: which of its machines?` : `there is no machine ${word}`,
+    { hint: `the queue has ${own.join(", ")}` },
+  );
 }
 
 /** `train/gpu1`, or `gpu1` for all queues; `gpu1:0` is its first card. Null: another machine. */

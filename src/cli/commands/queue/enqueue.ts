@@ -92,12 +92,21 @@ async function readJobs(
 ): Promise<readonly AskedJob[]> {
   const { words, said, isMarked } = options;
   const of = askedOf(queue, cwd);
+  checkBeginning(words, queue, isMarked);
   if (!isSource(words, isMarked)) {
     const { ask, ...paths } = askedJob(commandLine(words), said, of);
     return [{ ask: words.length > 1 ? { ...ask, words } : ask, ...paths }];
   }
   const { readBatchJobs } = await import("./read-batch-jobs.js");
   return readBatchJobs(words[0] ?? "", options, of);
+}
+
+/** A mistyped option is no program. In a queue with a command, words are its arguments, whatever they look like. */
+function checkBeginning([first = ""]: readonly string[], { prefix }: QueueInfo, isMarked: boolean): void {
+  if (isMarked || prefix.length > 0 || !/^-./s.test(first)) return;
+  throw new UserError(`unknown option '${first}'`, {
+    hint: "sshoal enqueue --help; a program with such a name comes after --",
+  });
 }
 
 export function askedOf({ name, capacity }: QueueInfo, cwd: string): AskedOf {

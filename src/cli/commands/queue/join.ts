@@ -40,7 +40,7 @@ export async function join(options: JoinOptions): Promise<ExitCode> {
     let shell = await dial(door, me, leaving.signal).catch((error: unknown) => {
       throw error instanceof LostConnection ? noAnswer(door, error) : error;
     });
-    if (shell === null) throw noServiceError(door);
+    if (shell === null) throw door.isHere ? noServerError() : noServiceError(door);
     report("joined");
     while (!leaving.signal.aborted) {
       const reason = await Promise.race([shell.gone, aborted(leaving.signal)]);
@@ -57,6 +57,13 @@ export async function join(options: JoinOptions): Promise<ExitCode> {
   }
   report("left");
   return ExitCode.Success;
+}
+
+/** Without a word, the service of this computer is meant. */
+function noServerError(): UserError {
+  return new UserError("the queue service does not run on this computer, and no other one is named", {
+    hint: "sshoal join user@host, or sshoal join tcp://host:port",
+  });
 }
 
 export type Joining = Pick<JoinOptions, "name" | "queues" | "capacity"> & { readonly process: string };

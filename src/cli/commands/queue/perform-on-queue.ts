@@ -11,12 +11,23 @@ import type { ServiceClient } from "../../../service/client/service-client.js";
 import { quoteIfNeeded } from "../../../transport/quote.js";
 import type { Invocation } from "../../options/options.js";
 import type { AskedServer } from "../../options/queue/server-options.js";
+import { hintElsewhere } from "./hint-elsewhere.js";
 import { serviceFile } from "./own-service-file.js";
 import { type JobPage, jobsPath, loadQueues, type OnQueue, unknownQueue } from "./queued-jobs.js";
 import { findService, needService, noServiceError, serverWord } from "./service-here.js";
 
 /** Null: it is not for the service. */
-export async function performOnQueue(invocation: Invocation): Promise<number | null> {
+export function performOnQueue(invocation: Invocation): Promise<number | null> {
+  return hintElsewhere(typedServer(invocation), () => perform(invocation));
+}
+
+function typedServer(invocation: Invocation): string | null {
+  if (!("options" in invocation) || !("server" in invocation.options)) return null;
+  const { server } = invocation.options;
+  return server !== null && typeof server === "object" ? server.typed : null;
+}
+
+async function perform(invocation: Invocation): Promise<number | null> {
   switch (invocation.command) {
     case "status": {
       const { batch, isAll } = invocation.options;

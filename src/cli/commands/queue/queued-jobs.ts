@@ -93,6 +93,7 @@ export async function loadQueues(client: ServiceClient): Promise<readonly QueueI
 
 export function unknownQueue(name: string, queues: readonly string[]): UserError {
   const [nearest] = suggest(name, queues);
-  const hint = nearest === undefined ? `sshoal queue create ${name}` : `did you mean ${nearest}?`;
+  const hint =
+    nearest === undefined ? `sshoal queue list, or sshoal queue create ${name}` : `did you mean ${nearest}?`;
   return new UserError(`there is no queue ${name}`, { hint });
 }

@@ -74,6 +74,8 @@ function readFile(file: ConfigFile, viewpoint: Viewpoint, commands: readonly Com
   for (const entry of entries.settings) {
     const read = readSetting(entry, viewpoint, commands, mistakes);
     if (read === null) continue;
+    if (file.level === "project" && sendsToken(read))
+      mistakes.push({ offset: entry.offset, ...NOT_OF_PROJECT });
     const setting = { ...read, place: placeOf(entry.offset) };
     const same = settings.find((earlier) => isSameOption(earlier, setting));
     if (same === undefined) settings.push(setting);
@@ -92,6 +94,17 @@ function readFile(file: ConfigFile, viewpoint: Viewpoint, commands: readonly Com
   const sorted = [...settings].sort((a, b) => Number(a.section !== null) - Number(b.section !== null));
   return { settings: sorted, groups, problems };
 }
+
+/** A directory that came from elsewhere must not lead the token of the user away. */
+function sendsToken({ option, value }: Omit<Setting, "place">): boolean {
+  const name = option.attributeName();
+  return name === "tokenFile" || (name === "server" && String(value).startsWith("tcp://"));
+}
+
+const NOT_OF_PROJECT = {
+  message: "the file of a project cannot say where your token is sent",
+  hint: "put it into ~/.config/sshoal/config.yaml, or type it",
+};
 
 function readSetting(
   entry: ConfigEntry,

@@ -65,3 +65,8 @@ test("a link to itself", async () => {
 test("a script without jobs", async () => {
   expect((await errorOf(loadBatch(await box.write("project/run.sh", "")))).message).toMatch(/no job in it$/);
 });
+
+test("a script without end is refused before it fills the memory", async () => {
+  const error = await errorOf(loadBatch("/dev/zero", undefined, 1 << 20));
+  expect(error.message).toBe("/dev/zero: is too large for a script (more than 1048576 bytes)");
+});

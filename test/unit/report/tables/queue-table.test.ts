@@ -100,6 +100,11 @@ describe("the table", () => {
     });
   });
 
+  test("what a machine reports is in words, without the name of the queue's pool", () => {
+    const lines = draw([aJob(1, { reason: "gpu1 res:gpu@train:2000:500" })], {}, 100);
+    expect(lines.at(-1)).toMatch(/ gpu1: gpu: 0\.5 free, needs 2$/);
+  });
+
   test("what a job or a reason says cannot move the cursor", () => {
     const [, , line] = draw([aJob(1, { command: "a\x1b[2Jb", reason: "c\rd" })]);
     expect(line).not.toMatch(/[\x00-\x1f]/);
@@ -131,7 +136,7 @@ test("orders by id, time and priority", () => {
 
 test("the head says that a queue is paused or empty", () => {
   expect(queueHead({ name: "q", isPaused: true, counts: { ...NONE, waiting: 2, held: 1 } })).toBe(
-    "q  paused  2 waiting, 1 held",
+    "q  paused  2 waiting (1 held)",
   );
   expect(queueHead({ name: "q", isPaused: false, counts: NONE })).toBe("q  empty");
 });

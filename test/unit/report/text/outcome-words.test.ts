@@ -13,6 +13,12 @@ test.each<[Outcome, string, string, string]>([
   ],
   [{ kind: "exited", code: 1, cause: "disk-full" }, "torn", "disk full", "torn"],
   [{ kind: "exited", code: 125, cause: "setup-failed" }, "no conda", "setup failed", "no conda"],
+  [
+    { kind: "exited", code: 127 },
+    "/home/a b/.sshoal/batches/q-3-bc403e7e@vm/jobs/5000000000008-8-1/command: line 49: trian: command not found\n",
+    "exit 127",
+    "trian: command not found",
+  ],
   [{ kind: "killed", signal: "SIGKILL", cause: "out-of-memory" }, "epoch 3", "out of memory", "epoch 3"],
   [{ kind: "killed", signal: "SIGKILL", cause: "likely-out-of-memory" }, "", "out of memory?", ""],
   [{ kind: "killed", signal: "SIGSEGV" }, "", "SIGSEGV", ""],

@@ -91,6 +91,25 @@ test("a list with another hash, and a content that no file has, are refused", as
   await expect(strange).rejects.toMatchObject({ status: 400 });
 });
 
+test("a content that is announced twice is refused", async () => {
+  const files = { entries: [ONE], sent: [hashOf(ONE), hashOf(ONE)] };
+  const asked = { hash: hashEntries([ONE]), content: pieces("alphaalpha"), now: Date.now() };
+  await expect(receiveTree(store, { ...asked, files })).rejects.toMatchObject({ status: 400 });
+});
+
+test("a path that is too long to be removed from the service again is refused", async () => {
+  const deep = Array.from({ length: 40 }, (_, at): SentEntry => {
+    return {
+      ...DIR,
+      path: Array(at + 1)
+        .fill("d".repeat(100))
+        .join("/"),
+    };
+  });
+  await expect(missingFiles(store, deep, Date.now())).rejects.toThrow("the path has more than");
+  expect(existsSync(frozenTreePath(store, hashEntries(deep)))).toBe(false);
+});
+
 test.each<[string, SentEntry[]]>([
   ["a path that leads up", [{ ...ONE, path: "../a" }]],
   ["an absolute path", [{ ...ONE, path: "/a" }]],
@@ -102,6 +121,9 @@ test.each<[string, SentEntry[]]>([
   ["the same path twice", [ONE, ONE]],
   ["a mode beyond permissions", [{ ...ONE, mode: 0o4755 }]],
   ["a directory that its owner cannot enter", [{ ...DIR, mode: 0o055 }]],
+  ["a name that no disk takes", [{ ...ONE, path: "n".repeat(256) }]],
+  ["half a character, which is the same name as another half", [{ ...ONE, path: "\ud800" }]],
+  ["a type that every object has", [{ ...DIR, type: "__proto__" } as unknown as SentEntry]],
   ["a link without a target", [{ type: "SymbolicLink", path: "l", mode: 0o777, mtime: 1 } as SentEntry]],
 ])("%s is a mistake in a list", (_, entries) => {
   const problems: { where: string; message: string }[] = [];

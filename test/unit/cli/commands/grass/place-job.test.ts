@@ -30,6 +30,11 @@ test.each([
   expect(() => place(queue, word, "x")).toThrow(expect.objectContaining({ message, hint }));
 });
 
+test("a word like an option is no program, but may be an argument in a queue with a command", () => {
+  expect(() => place("q1", "--jsn", "x")).toThrow("unknown option '--jsn'");
+  expect(place("job1", "--lr=1")).toMatchObject({ words: ["--lr=1"] });
+});
+
 test("NAME=VALUE before a program is a variable; in a queue with a command it is an argument", () => {
   expect(place("q1", "A=1", "B={gpu}", "x", "C=1")).toMatchObject({
     words: ["x", "C=1"],

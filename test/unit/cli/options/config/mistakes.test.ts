@@ -185,3 +185,14 @@ describe("an error about an option names the file that sets it, and how to undo 
       expect(withOrigins(error, { settings: [], groups: new Map() })).toBe(error);
   });
 });
+
+test.each(["server: tcp://lab:7500", "token-file: token", "show: {server: 'tcp://lab:7500'}"])(
+  "the file of a project cannot say where the token is sent: %s",
+  (text) => {
+    expect(mistakesOf({ project: text }, ["show"])).toEqual([
+      expect.stringContaining("the file of a project cannot say where your token is sent"),
+    ]);
+    expect(mistakesOf({ user: text }, ["show"])).toEqual([]);
+    expect(mistakesOf({ project: "server: ada@lab" }, ["show"])).toEqual([]);
+  },
+);
