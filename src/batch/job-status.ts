@@ -2,11 +2,12 @@
 
 import { type Attempt, courseOf } from "../model/attempt.js";
 import { attemptKey } from "../model/attempt-key.js";
-import { type BatchState, lastAttempt, runsOf, type TrackedJob, wordOf } from "../model/batch-state.js";
+import type { BatchState, TrackedJob } from "../model/batch-state.js";
 import type { BatchTimes, JobStatus } from "../model/batch-status.js";
 import { countHeld, elapsedMs, timeLeftMs } from "../model/batch-times.js";
 import { dependencyFact } from "../model/dependency.js";
 import type { Job, Outcome } from "../model/job.js";
+import { lastAttempt, runsOf, wordOf } from "../model/standing.js";
 
 interface KnownBatch {
   readonly jobs: readonly Job[];

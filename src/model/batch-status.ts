@@ -1,11 +1,11 @@
 // How far each job of a batch is, and the batch itself, for people and programs that ask.
 
-import { JOB_WORDS, type JobWord } from "./batch-state.js";
 import type { DependencyFact } from "./dependency.js";
 import type { Footprint } from "./footprint.js";
 import type { JobId, Outcome } from "./job.js";
 import type { MachineReason } from "./left-out.js";
 import type { Slot } from "./machine.js";
+import { JOB_WORDS, type JobWord } from "./standing.js";
 
 export interface JobStatus {
   readonly job: JobId;

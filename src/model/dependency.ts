@@ -1,8 +1,9 @@
 // Jobs that come after other jobs: when a dependency is met, and when it can no longer be.
 
-import { type BatchState, type JobWord, type TrackedJob, wordOf } from "./batch-state.js";
+import type { BatchState, TrackedJob } from "./batch-state.js";
 import { type Dependency, type JobId, type Outcome, succeeded, type Turnout } from "./job.js";
 import { jobLabel } from "./job-label.js";
+import { type JobWord, wordOf } from "./standing.js";
 
 /** What one option of a job says. */
 export interface AskedDependency {

@@ -1,9 +1,9 @@
 // The nouns of the queue service: queues, and the jobs in them. A job of a queue is named QUEUE/ID.
 
-import type { JobWord } from "./batch-state.js";
 import type { Footprint } from "./footprint.js";
 import type { Dependency, JobId, Outcome, Requirement } from "./job.js";
 import type { OutputLimit } from "./output-limit.js";
+import type { JobWord } from "./standing.js";
 import type { Wrap } from "./wrapper.js";
 
 /** The queue that always exists. */

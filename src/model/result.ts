@@ -1,8 +1,8 @@
 // The results of a batch as a table. Each row is a job with its parameters, its outcome and its metrics.
 
-import type { JobWord } from "./batch-state.js";
 import type { Footprint } from "./footprint.js";
 import { failureOf, type JobId, type Outcome } from "./job.js";
+import type { JobWord } from "./standing.js";
 
 export type Cell = number | string | null;
 

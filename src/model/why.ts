@@ -1,10 +1,10 @@
 // Why a job waits, machine by machine, as measured a moment ago.
 
-import type { JobWord } from "./batch-state.js";
 import type { DependencyFact } from "./dependency.js";
 import type { Job, Outcome, Requirement } from "./job.js";
 import type { Capacity } from "./machine.js";
 import type { Shortage } from "./shortage.js";
+import type { JobWord } from "./standing.js";
 
 export interface WhyBatch {
   readonly batch: string;

@@ -1,9 +1,10 @@
 // Compares what jobs need by their options with what they used, and names a smaller need if clearly more would then run. Pure.
 
-import { attemptsOf, type TrackedJob } from "../model/batch-state.js";
+import type { TrackedJob } from "../model/batch-state.js";
 import type { Footprint, NeedAdvice } from "../model/footprint.js";
 import { kindOf, type Requirement, succeeded } from "../model/job.js";
 import type { Capacity, MachineSpec } from "../model/machine.js";
+import { attemptsOf } from "../model/standing.js";
 import { planSlots } from "./slots/slots.js";
 
 interface Needs {

@@ -2,9 +2,10 @@
 // every machine, and a machine without work comes first.
 
 import { isUnbegun } from "../model/attempt.js";
-import { attemptsOf, type MachineState, type TrackedJob } from "../model/batch-state.js";
+import type { MachineState, TrackedJob } from "../model/batch-state.js";
 import type { News } from "../model/event.js";
 import type { JobId } from "../model/job.js";
+import { attemptsOf } from "../model/standing.js";
 import { startsNothing } from "./halt.js";
 import { idleSlots } from "./holdings.js";
 import { homeOf } from "./kept-dirs.js";

@@ -2,8 +2,9 @@
 // resumes.
 
 import type { Attempt, Stage } from "../model/attempt.js";
-import { attemptsOf, type MachineState, outcomeAtHome, type TrackedJob } from "../model/batch-state.js";
+import type { MachineState, TrackedJob } from "../model/batch-state.js";
 import { type JobId, type Outcome, succeeded } from "../model/job.js";
+import { attemptsOf, outcomeAtHome } from "../model/standing.js";
 import type { RunState } from "./run-state.js";
 
 export function keepsDir({ keepsDirs }: RunState, { job }: TrackedJob): boolean {

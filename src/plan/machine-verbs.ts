@@ -2,10 +2,11 @@
 
 import type { Attempt } from "../model/attempt.js";
 import { attemptKey } from "../model/attempt-key.js";
-import { lastAttempt, type MachineState } from "../model/batch-state.js";
+import type { MachineState } from "../model/batch-state.js";
 import type { Decision, Rest } from "../model/decision.js";
 import { type JobId, treeKeyOf } from "../model/job.js";
 import { SPOOL_FORMAT } from "../model/machine.js";
+import { lastAttempt } from "../model/standing.js";
 import { isRested, isToCollect } from "./gathering.js";
 import { startsNothing, stoppingOf } from "./halt.js";
 import { firstOf, idsOf, incompleteOf } from "./holdings.js";

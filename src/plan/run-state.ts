@@ -2,9 +2,10 @@
 
 import { attemptKey, rankIn } from "../model/attempt-key.js";
 import type { Counts } from "../model/batch-event.js";
-import { type BatchState, endingOf, type MachineState } from "../model/batch-state.js";
+import type { BatchState, MachineState } from "../model/batch-state.js";
 import type { HaltRule } from "../model/halt-rule.js";
 import { type JobId, kindOf, type Outcome, type Requirement } from "../model/job.js";
+import { endingOf } from "../model/standing.js";
 import type { Dependencies } from "./dependencies.js";
 import type { Stock } from "./stock.js";
 

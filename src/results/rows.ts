@@ -1,8 +1,9 @@
 // Makes the rows of a table of results from the state of each job.
 
-import { type JobWord, lastAttempt, type TrackedJob } from "../model/batch-state.js";
+import type { TrackedJob } from "../model/batch-state.js";
 import type { Outcome } from "../model/job.js";
 import type { Metrics, ResultRow, Span } from "../model/result.js";
+import { type JobWord, lastAttempt } from "../model/standing.js";
 
 /** As in `sshoal status`. */
 export interface JobFacts {

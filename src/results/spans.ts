@@ -3,8 +3,8 @@
 // agree.
 
 import { type Attempt, courseOf, type Ending } from "../model/attempt.js";
-import { endingOf } from "../model/batch-state.js";
 import type { Span } from "../model/result.js";
+import { endingOf } from "../model/standing.js";
 
 /** By `job attempt`, in the order in which they began. */
 export function spansOf(attempts: Iterable<Attempt>, now: number): Map<string, Span> {

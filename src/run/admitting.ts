@@ -1,8 +1,9 @@
 // Takes jobs into a run that has begun: those that arrive from its feed, and those that its caller gives.
 
 import type { FeedPosition } from "../model/batch.js";
-import { isStoppable, type TrackedJob } from "../model/batch-state.js";
+import type { TrackedJob } from "../model/batch-state.js";
 import type { Job, JobId, Requirement } from "../model/job.js";
+import { isStoppable } from "../model/standing.js";
 import type { RunState } from "../plan/run-state.js";
 import { type Kinds, kindsOf } from "../plan/slots/kinds.js";
 import type { Arrival, Feed } from "./feed.js";

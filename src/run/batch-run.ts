@@ -2,9 +2,9 @@
 // client resumes from its record.
 
 import type { BatchSettings, FeedPosition } from "../model/batch.js";
-import { outcomeAtHome } from "../model/batch-state.js";
 import { hasOwnFiles, type Job, type JobId, mergesOutputOf, type OwnFiles, treeKeyOf } from "../model/job.js";
 import { limitOfJob } from "../model/output-limit.js";
+import { outcomeAtHome } from "../model/standing.js";
 import { asGrown } from "../plan/grown.js";
 import { countUnbegun } from "../plan/remaining.js";
 import type { RunState } from "../plan/run-state.js";

@@ -1,9 +1,10 @@
 // Jobs that arrive while the batch runs: which jobs of an earlier client continue, and which arriving jobs are new.
 
 import type { FeedPosition } from "../model/batch.js";
-import { type Fate, outcomeAtHome } from "../model/batch-state.js";
+import type { Fate } from "../model/batch-state.js";
 import type { AskedDependency } from "../model/dependency.js";
 import type { Job, JobId, Outcome } from "../model/job.js";
+import { outcomeAtHome } from "../model/standing.js";
 import { Arrivals } from "../plan/arrivals.js";
 import { arrivedDependencies } from "../plan/arrived-dependencies.js";
 import type { Past } from "../plan/fold/read-past.js";

@@ -3,18 +3,13 @@
 import { readdirSync } from "node:fs";
 import { isUnbegun } from "../model/attempt.js";
 import type { BatchSettings } from "../model/batch.js";
-import {
-  isStoppable,
-  type MachineState,
-  type Standing,
-  standingOf,
-  type TrackedJob,
-} from "../model/batch-state.js";
+import type { MachineState, TrackedJob } from "../model/batch-state.js";
 import type { News } from "../model/event.js";
 import type { Job, Outcome } from "../model/job.js";
 import { kindOf, shortCommand, treeKeyOf } from "../model/job.js";
 import { SPOOL_FORMAT } from "../model/machine.js";
 import type { ScriptEdit } from "../model/script-edit.js";
+import { isStoppable, type Standing, standingOf } from "../model/standing.js";
 import { VERSION } from "../model/version.js";
 import { arrivedAttempt, collectedNews, tryRests } from "../plan/fold/replay.js";
 import type { RunState } from "../plan/run-state.js";

@@ -4,10 +4,10 @@ import { machinePhase, runningOn } from "../api/machine-facts.js";
 import type { QueueMachine } from "../api/queue-service.js";
 import { localMachine } from "../input/machine/plain-machine.js";
 import type { Queue } from "../model/queue.js";
-import type { House } from "./generation-order.js";
 import { awayWords } from "./joined/joined-machines.js";
+import type { House } from "./queue/generation-order.js";
 import { parseCard } from "./queue-machines.js";
-import type { RunningQueue } from "./running-queue.js";
+import type { RunningQueue } from "./running-queues.js";
 import type { KnownMachine } from "./store/machine-rows.js";
 import type { ServiceDatabase } from "./store/open-database.js";
 

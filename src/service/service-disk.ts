@@ -4,7 +4,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import path from "node:path";
 import type { ServiceDisk } from "../api/queue-service.js";
 import { hashEntries } from "../remote/tree/tree.js";
-import type { House } from "./generation-order.js";
+import type { House } from "./queue/generation-order.js";
 import { missingFiles, receiveTree } from "./trees/receive-tree.js";
 import { openTreeStore } from "./trees/tree-store.js";
 

@@ -1,8 +1,8 @@
 // The rules for what follows the question mark of a path.
 
-import { JOB_WORDS, type JobWord } from "../../model/batch-state.js";
 import type { JobId } from "../../model/job.js";
 import type { JobQuery } from "../../model/queue.js";
+import { JOB_WORDS, type JobWord } from "../../model/standing.js";
 import { type Place, type Read, refuse, refuseUnknown, text } from "./fields.js";
 import { knownQueue } from "./job-readers.js";
 

@@ -1,7 +1,7 @@
 // The routes of the service itself: its health, its whole state, its events, and its end.
 
-import { JOB_WORDS } from "../../model/batch-state.js";
 import type { QueueJob } from "../../model/queue.js";
+import { JOB_WORDS } from "../../model/standing.js";
 import { formatMetrics } from "../metrics.js";
 import type { QueueService } from "../queue-service.js";
 import { number } from "../readers/query-readers.js";

@@ -2,9 +2,9 @@
 
 import { Refusal } from "../../api/refusal.js";
 import { UserError } from "../../errors.js";
-import { wordOf } from "../../model/batch-state.js";
 import type { JobId } from "../../model/job.js";
 import type { Act, Acted } from "../../model/queue.js";
+import { wordOf } from "../../model/standing.js";
 import { canContinue, startsNothing } from "../../plan/halt.js";
 import { isOver, retryIn } from "../follow/steer-run.js";
 import type { Awaited } from "../follower/awaited.js";

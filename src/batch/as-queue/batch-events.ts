@@ -1,10 +1,11 @@
 // The events of a followed batch in the words of the API. A job is reported when its state is another one than was reported
 // last, whatever event of the run has changed it.
 
-import { JOB_WORDS, runsOf, type TrackedJob, wordOf } from "../../model/batch-state.js";
+import type { TrackedJob } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import type { JobId } from "../../model/job.js";
 import type { QueueEvent, QueueJob } from "../../model/queue.js";
+import { JOB_WORDS, runsOf, wordOf } from "../../model/standing.js";
 import { startsNothing } from "../../plan/halt.js";
 import type { RunState } from "../../plan/run-state.js";
 

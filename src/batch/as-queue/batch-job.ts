@@ -2,12 +2,13 @@
 
 import path from "node:path";
 import { courseOf, isUnbegun } from "../../model/attempt.js";
-import { type BatchState, lastAttempt, type TrackedJob, wordOf } from "../../model/batch-state.js";
+import type { BatchState, TrackedJob } from "../../model/batch-state.js";
 import type { JobStatus } from "../../model/batch-status.js";
 import { obstacleOf, turnoutOf } from "../../model/dependency.js";
 import { jobLabel } from "../../model/job-label.js";
 import type { JobTerms, QueueJob } from "../../model/queue.js";
 import { queuePriority } from "../../model/queue-priority.js";
+import { lastAttempt, wordOf } from "../../model/standing.js";
 import { whySkipped } from "../../model/why-skipped.js";
 import type { BatchOrder } from "../../run/order.js";
 import { jobStatuses } from "../job-status.js";

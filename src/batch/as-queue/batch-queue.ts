@@ -12,11 +12,12 @@ import type {
 } from "../../api/queue-service.js";
 import { Refusal } from "../../api/refusal.js";
 import { UserError } from "../../errors.js";
-import { type TrackedJob, wordOf } from "../../model/batch-state.js";
+import type { TrackedJob } from "../../model/batch-state.js";
 import { countWords } from "../../model/batch-status.js";
 import type { RunEvent } from "../../model/event.js";
 import type { JobId } from "../../model/job.js";
 import type { Act, Acted, JobQuery, QueueEvent, QueueJob } from "../../model/queue.js";
+import { wordOf } from "../../model/standing.js";
 import { VERSION } from "../../model/version.js";
 import { startsNothing } from "../../plan/halt.js";
 import { drainIn, undrainIn } from "../follow/steer-run.js";

@@ -3,8 +3,8 @@
 import { hostname } from "node:os";
 import path from "node:path";
 import type { WaitingJob } from "../../api/queue-service.js";
-import { wordOf } from "../../model/batch-state.js";
 import type { QueueJob } from "../../model/queue.js";
+import { wordOf } from "../../model/standing.js";
 import type { WhyWaiting } from "../../model/why.js";
 import { explainJobs, waitingJobs } from "../why/explain-batch.js";
 import { measureMachine } from "../why/measure-machine.js";

@@ -1,8 +1,9 @@
 // Finds jobs of a followed batch as the API asks for them: by ids, names, states and text, newest first. Pure.
 
-import { type BatchState, type TrackedJob, wordOf } from "../../model/batch-state.js";
+import type { BatchState, TrackedJob } from "../../model/batch-state.js";
 import { jobLabel } from "../../model/job-label.js";
 import type { JobQuery } from "../../model/queue.js";
+import { wordOf } from "../../model/standing.js";
 import { parseJobTerms } from "../name/job-terms.js";
 
 type Test = (tracked: TrackedJob) => boolean;

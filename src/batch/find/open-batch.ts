@@ -1,7 +1,7 @@
 // Finds the batch to resume: by its record or, if there is none, by what its machines have of it.
 
 import { UserError } from "../../errors.js";
-import { standingOf } from "../../model/batch-state.js";
+import { standingOf } from "../../model/standing.js";
 import { hasOnlyKept } from "../../plan/kept-dirs.js";
 import type { Results } from "../../run/home/results.js";
 import type { Connector } from "../connector.js";

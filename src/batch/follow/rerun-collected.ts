@@ -1,9 +1,9 @@
 // Runs jobs again that ended while no client followed: each as soon as its results are collected.
 
 import { UserError } from "../../errors.js";
-import { outcomeAtHome } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import type { JobId } from "../../model/job.js";
+import { outcomeAtHome } from "../../model/standing.js";
 import type { FollowedRun } from "./followed-run.js";
 import { retryIn } from "./steer-run.js";
 

@@ -3,9 +3,10 @@
 
 import { UserError } from "../../errors.js";
 import { LinkLost } from "../../fleet/link.js";
-import { type MachineState, outcomeAtHome } from "../../model/batch-state.js";
+import type { MachineState } from "../../model/batch-state.js";
 import type { JobId } from "../../model/job.js";
 import { olderName } from "../../model/machine.js";
+import { outcomeAtHome } from "../../model/standing.js";
 import { RemoteError } from "../../remote/engine/remote-error.js";
 import type { FollowedRun } from "./followed-run.js";
 

@@ -2,9 +2,9 @@
 // follower's.
 
 import { readdirSync } from "node:fs";
-import { outcomeAtHome } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import type { JobId } from "../../model/job.js";
+import { outcomeAtHome } from "../../model/standing.js";
 import { apply } from "../../plan/fold/apply.js";
 import { forgetGone } from "../../plan/fold/edit-events.js";
 import { initialState } from "../../plan/fold/initial-state.js";

@@ -1,8 +1,8 @@
 // Finds the jobs that words name, the same for every command: number, range, name, glob, batch, state. Pure.
 
 import { UserError } from "../../errors.js";
-import { type JobWord, wordOf } from "../../model/batch-state.js";
 import type { Job } from "../../model/job.js";
+import { type JobWord, wordOf } from "../../model/standing.js";
 import { quoteIfNeeded } from "../../transport/quote.js";
 import { type BatchHere, findBatch, hintAtNames } from "../find/batches-here.js";
 import { type JobTerm, parseJobTerms } from "./job-terms.js";

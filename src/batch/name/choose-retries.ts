@@ -1,9 +1,9 @@
 // Chooses which jobs of which batch run again. Pure.
 
 import { UserError } from "../../errors.js";
-import { outcomeAtHome, wordOf } from "../../model/batch-state.js";
 import { dependencyFact } from "../../model/dependency.js";
 import type { Job, JobId } from "../../model/job.js";
+import { outcomeAtHome, wordOf } from "../../model/standing.js";
 import { type BatchHere, resumeCommand } from "../find/batches-here.js";
 import { chooseJobs, type JobChoice } from "./choose-jobs.js";
 

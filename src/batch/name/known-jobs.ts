@@ -1,6 +1,6 @@
 // The names of this directory's batches, jobs and machines, for a shell to complete. A record that cannot be read has none.
 
-import { wordOf } from "../../model/batch-state.js";
+import { wordOf } from "../../model/standing.js";
 import type { Results } from "../../run/home/results.js";
 import { type BatchHere, loadBatch, stemsHere } from "../find/batches-here.js";
 import { drainableMachines } from "../machine/drain-machine.js";

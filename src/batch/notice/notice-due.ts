@@ -1,9 +1,10 @@
 // Decides when the command of a notice is run, and with which facts. Pure.
 
-import { type BatchState, lastAttempt, type TrackedJob, wordOf } from "../../model/batch-state.js";
+import type { BatchState, TrackedJob } from "../../model/batch-state.js";
 import { countWords } from "../../model/batch-status.js";
 import { elapsedMs } from "../../model/batch-times.js";
 import type { NoticeFacts } from "../../model/notice.js";
+import { lastAttempt, wordOf } from "../../model/standing.js";
 import { endOf } from "../wait/job-end.js";
 import type { StoredNotice } from "./notice-store.js";
 

@@ -2,10 +2,10 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { ExitCode, UserError } from "../../errors.js";
-import { phaseOf } from "../../model/batch-state.js";
 import { dependencyFact } from "../../model/dependency.js";
 import type { Job, JobId } from "../../model/job.js";
 import { limitOfJob } from "../../model/output-limit.js";
+import { phaseOf } from "../../model/standing.js";
 import { keyOn } from "../../plan/run-state.js";
 import { placeOf } from "../../remote/engine/layout.js";
 import type { Results } from "../../run/home/results.js";

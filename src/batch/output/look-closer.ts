@@ -2,10 +2,11 @@
 // client that follows the batch, or from the machines.
 
 import { attemptKey, parseAttemptKey } from "../../model/attempt-key.js";
-import { type BatchState, type TrackedJob, wordOf } from "../../model/batch-state.js";
+import type { BatchState, TrackedJob } from "../../model/batch-state.js";
 import type { BatchStatus } from "../../model/batch-status.js";
 import type { RunEvent } from "../../model/event.js";
 import type { JobId } from "../../model/job.js";
+import { wordOf } from "../../model/standing.js";
 import { forgetReasons, noteReason, reasonFor, type WaitingReasons } from "../../model/waiting-reason.js";
 import { readTails, type Tail } from "../../remote/spool/read-tails.js";
 import type { SpoolEvent } from "../../remote/spool/spool-event.js";

@@ -1,8 +1,8 @@
 // Stops jobs of a batch without a follower: follows it until they have ended and their results are collected.
 
 import { ExitCode, UserError } from "../../errors.js";
-import { isStoppable } from "../../model/batch-state.js";
 import type { JobId } from "../../model/job.js";
+import { isStoppable } from "../../model/standing.js";
 import type { Results } from "../../run/home/results.js";
 import type { BatchHere } from "../find/batches-here.js";
 import { closedOrder } from "../find/recorded-batch.js";

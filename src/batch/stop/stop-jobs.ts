@@ -2,9 +2,10 @@
 // follows the batch only for this, and by one that follows it already.
 
 import { courseOf } from "../../model/attempt.js";
-import { isStoppable, type JobWord, type TrackedJob, wordOf } from "../../model/batch-state.js";
+import type { TrackedJob } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import type { JobId } from "../../model/job.js";
+import { isStoppable, type JobWord, wordOf } from "../../model/standing.js";
 import type { RunState } from "../../plan/run-state.js";
 import type { BatchRun } from "../../run/batch-run.js";
 

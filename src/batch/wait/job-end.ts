@@ -1,6 +1,7 @@
 // When a job that is waited for counts as ended. Pure.
 
-import { type JobWord, type TrackedJob, wordOf } from "../../model/batch-state.js";
+import type { TrackedJob } from "../../model/batch-state.js";
+import { type JobWord, wordOf } from "../../model/standing.js";
 
 /**
  * How it ended; null: it has not. While a client follows the batch, a job has ended once its results are here, and one that is

@@ -3,10 +3,11 @@
 import { courseOf } from "../../model/attempt.js";
 import { rankOf } from "../../model/attempt-key.js";
 import type { BatchSettings } from "../../model/batch.js";
-import { type TrackedJob, wordOf } from "../../model/batch-state.js";
+import type { TrackedJob } from "../../model/batch-state.js";
 import type { JobStatus } from "../../model/batch-status.js";
 import { type Job, kindOf, type Requirement } from "../../model/job.js";
 import { jobLabel } from "../../model/job-label.js";
+import { wordOf } from "../../model/standing.js";
 import type { Hold, WhyBatch, WhyJob } from "../../model/why.js";
 import { explainWaiting, type MeasuredMachine } from "../../plan/why/explain-waiting.js";
 import { usualDurationMs } from "../../plan/why/next-end.js";

@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import type { JobChoice } from "../../batch/name/choose-jobs.js";
 import { UserError } from "../../errors.js";
 import { suggest } from "../../input/suggest.js";
-import { JOB_WORDS, type JobWord } from "../../model/batch-state.js";
+import { JOB_WORDS, type JobWord } from "../../model/standing.js";
 
 export interface RawJobs {
   readonly state?: readonly JobWord[];

@@ -1,6 +1,6 @@
 // How tools name jobs and batches, and parts of long answers: the same in every tool.
 
-import { JOB_WORDS } from "../../model/batch-state.js";
+import { JOB_WORDS } from "../../model/standing.js";
 import { choice, type Field, list, whole, word } from "../call/arguments.js";
 
 const MOST_JOBS = 1000;

@@ -1,9 +1,10 @@
 // Compares a batch file with the jobs in the record: which jobs are the same, new or gone, and what that means for
 // their results.
 
-import { attemptsOf, outcomeAtHome, runsOf, type TrackedJob } from "../../model/batch-state.js";
+import type { TrackedJob } from "../../model/batch-state.js";
 import type { Job, JobId } from "../../model/job.js";
 import type { JobMove, ScriptEdit } from "../../model/script-edit.js";
+import { attemptsOf, outcomeAtHome, runsOf } from "../../model/standing.js";
 import type { Past } from "../fold/read-past.js";
 import type { RunState } from "../run-state.js";
 import { ENDINGS, planFiles } from "./file-moves.js";

@@ -2,10 +2,11 @@
 
 import { type Attempt, courseOf, type Ending, isBefore, type Stage } from "../../model/attempt.js";
 import { attemptKey } from "../../model/attempt-key.js";
-import { attemptsOf, type MachineState, outcomeAtHome, type TrackedJob } from "../../model/batch-state.js";
+import type { MachineState, TrackedJob } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import { type Outcome, succeeded } from "../../model/job.js";
 import { noteEndAt } from "../../model/life.js";
+import { attemptsOf, outcomeAtHome } from "../../model/standing.js";
 import { noteCrash } from "../crashes.js";
 import { isToGrow } from "../grown.js";
 import { noteEnd } from "../halt.js";

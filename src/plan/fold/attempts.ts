@@ -3,17 +3,13 @@
 import { ASSIGNED, type Attempt, type Stage } from "../../model/attempt.js";
 import { attemptKey, rankIn } from "../../model/attempt-key.js";
 import {
-  attemptsOf,
   type Fate,
   type MachineState,
-  phaseAt,
-  phaseOf,
-  runsOf,
   type TrackedJob,
   type Traits,
   USUAL_TRAITS,
-  withAttempt,
 } from "../../model/batch-state.js";
+import { attemptsOf, phaseAt, phaseOf, runsOf, withAttempt } from "../../model/standing.js";
 import { unlink } from "../dependencies.js";
 import { type RunState, toChange } from "../run-state.js";
 import { forget, list, unlist } from "./attempt-lists.js";

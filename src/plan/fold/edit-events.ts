@@ -1,9 +1,10 @@
 // Applies an edit of the batch file: some jobs get other names, some are gone, and some wait for gone ones.
 
 import { type Attempt, isUnbegun } from "../../model/attempt.js";
-import { attemptsOf, type TrackedJob } from "../../model/batch-state.js";
+import type { TrackedJob } from "../../model/batch-state.js";
 import { type Job, kindOf } from "../../model/job.js";
 import type { ScriptEdit } from "../../model/script-edit.js";
+import { attemptsOf } from "../../model/standing.js";
 import { asGrown, forgetOutdated } from "../grown.js";
 import type { RunState } from "../run-state.js";
 import { drop, makeCurrent, overtake, release, setTraits, settleRetry, untrack } from "./attempts.js";

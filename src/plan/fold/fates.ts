@@ -1,8 +1,9 @@
 // The only file that changes a job's fate, so that counts and indices stay correct. A job that comes after others gets its
 // fate from theirs.
 
-import { type Fate, type Phase, phaseOf, type TrackedJob } from "../../model/batch-state.js";
+import type { Fate, Phase, TrackedJob } from "../../model/batch-state.js";
 import type { JobId } from "../../model/job.js";
+import { phaseOf } from "../../model/standing.js";
 import { fateOfWanted, link, recount as recountDependants } from "../dependencies.js";
 import type { RunState } from "../run-state.js";
 

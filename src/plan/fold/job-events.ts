@@ -1,8 +1,9 @@
 // Applies events about jobs that are not a machine's report of an attempt.
 
-import { isStoppable, type MachineState, outcomeAtHome, type TrackedJob } from "../../model/batch-state.js";
+import type { MachineState, TrackedJob } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import type { Job, JobId } from "../../model/job.js";
+import { isStoppable, outcomeAtHome } from "../../model/standing.js";
 import { sortWaiting } from "../halt.js";
 import { lastKept } from "../kept-dirs.js";
 import { kindOfJob, type RunState } from "../run-state.js";

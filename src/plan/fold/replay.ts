@@ -1,12 +1,13 @@
 // Rebuilds the state of a batch from the record of its last client. Later events are in the event logs on the machines.
 
 import { type Attempt, SENT } from "../../model/attempt.js";
-import { attemptsOf, type TrackedJob } from "../../model/batch-state.js";
+import type { TrackedJob } from "../../model/batch-state.js";
 import { countHeld } from "../../model/batch-times.js";
 import type { RunEvent } from "../../model/event.js";
 import type { JobId } from "../../model/job.js";
 import { beginStretch, noteSign } from "../../model/life.js";
 import { isReplayed } from "../../model/recorded.js";
+import { attemptsOf } from "../../model/standing.js";
 import { type RunState, toChange } from "../run-state.js";
 import { applyRecorded } from "./apply.js";
 import { makeCurrent, setStage, unstick, untrack } from "./attempts.js";

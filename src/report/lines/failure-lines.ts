@@ -1,7 +1,8 @@
 // Lists the jobs of a run that did not succeed, one line each: how, where, how long, and the last line of their output.
 
-import { endingOf, type TrackedJob } from "../../model/batch-state.js";
+import type { TrackedJob } from "../../model/batch-state.js";
 import { jobLabel } from "../../model/job-label.js";
+import { endingOf } from "../../model/standing.js";
 import { whereOf } from "../live/place.js";
 import type { ViewState } from "../live/view-state.js";
 import { formatDuration } from "../text/amounts.js";

@@ -1,10 +1,11 @@
 // For programs: one event per line, in the format that docs/json-events.md describes and promises to keep.
 
-import { attemptsOf, type BatchState } from "../../model/batch-state.js";
+import type { BatchState } from "../../model/batch-state.js";
 import { elapsedMs } from "../../model/batch-times.js";
 import type { RunEvent } from "../../model/event.js";
 import type { FailureClass } from "../../model/failure.js";
 import { failureOf, type Outcome } from "../../model/job.js";
+import { attemptsOf } from "../../model/standing.js";
 import type { Reporter, TextSink } from "../reporter.js";
 import { waitingWords } from "../text/waiting-words.js";
 import { capacityJson } from "./capacity-json.js";

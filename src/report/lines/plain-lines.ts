@@ -1,9 +1,9 @@
 // The lines for each event in pipes and log files, except warnings.
 
-import { endingOf, outcomeAtHome } from "../../model/batch-state.js";
 import { dependencyFact } from "../../model/dependency.js";
 import type { RunEvent } from "../../model/event.js";
 import { describeOutcome, type Job, type JobId, shortCommand, succeeded } from "../../model/job.js";
+import { endingOf, outcomeAtHome } from "../../model/standing.js";
 import type { ViewState } from "../live/view-state.js";
 import type { Sources } from "../reporter.js";
 import { formatBytes } from "../text/amounts.js";

@@ -1,7 +1,7 @@
 // The lines of `sshoal stop`: what happened to each job that it was asked to stop.
 
-import type { JobWord } from "../../model/batch-state.js";
 import type { JobId } from "../../model/job.js";
+import type { JobWord } from "../../model/standing.js";
 import { printable } from "../text/printable.js";
 import { jsonLine } from "./json-lines.js";
 import { count } from "./wording.js";

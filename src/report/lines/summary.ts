@@ -1,8 +1,9 @@
 // The summary after a run: how many jobs, how long, and where to look next.
 
-import { endingOf, outcomeAtHome, type TrackedJob } from "../../model/batch-state.js";
+import type { TrackedJob } from "../../model/batch-state.js";
 import { elapsedMs } from "../../model/batch-times.js";
 import { dependencyFact } from "../../model/dependency.js";
+import { endingOf, outcomeAtHome } from "../../model/standing.js";
 import { runningJobs, type ViewState } from "../live/view-state.js";
 import { formatDuration } from "../text/amounts.js";
 import { dependencyWords } from "../text/dependency-words.js";

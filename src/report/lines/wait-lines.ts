@@ -1,7 +1,8 @@
 // What `sshoal wait` prints: one line while it waits on a terminal, and how each batch ended.
 
-import { type BatchState, wordOf } from "../../model/batch-state.js";
+import type { BatchState } from "../../model/batch-state.js";
 import { type BatchStatus, countWords, type WordCounts } from "../../model/batch-status.js";
+import { wordOf } from "../../model/standing.js";
 import { toCollectText } from "../tables/status-lines.js";
 import { type StatusLook, statusRows } from "../tables/status-rows.js";
 import { formatDuration } from "../text/amounts.js";

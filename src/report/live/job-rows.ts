@@ -1,8 +1,9 @@
 // The jobs of the live view as rows: what each job is, where and how long it runs, and a remark.
 
-import { endingOf, type TrackedJob } from "../../model/batch-state.js";
+import type { TrackedJob } from "../../model/batch-state.js";
 import { elapsedMs } from "../../model/batch-times.js";
 import type { Job } from "../../model/job.js";
+import { endingOf } from "../../model/standing.js";
 import { formatAge, formatDuration } from "../text/amounts.js";
 import { outcomeWords, reasonWords } from "../text/outcome-words.js";
 import type { Signs } from "../text/signs.js";

@@ -1,8 +1,8 @@
 // What `grass show` prints: the daemon, the workers of its broker, and jobs, in the columns of the tool of that name.
 
-import type { JobWord } from "../../model/batch-state.js";
 import { shortCommand } from "../../model/job.js";
 import type { QueueJob } from "../../model/queue.js";
+import type { JobWord } from "../../model/standing.js";
 import { escapeC1 } from "../lines/json-lines.js";
 import { type Look, type Span, type Style, span } from "../live/styled-text.js";
 import { formatAge } from "../text/amounts.js";

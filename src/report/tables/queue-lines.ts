@@ -1,7 +1,7 @@
 // What `sshoal show` draws: queues, each with its jobs in order, and how many more there are.
 
-import type { JobWord } from "../../model/batch-state.js";
 import type { QueueJob } from "../../model/queue.js";
+import type { JobWord } from "../../model/standing.js";
 import { type Span, span } from "../live/styled-text.js";
 import {
   NARROWEST_QUEUE,

@@ -1,9 +1,9 @@
 // The table of `sshoal show`: the jobs of one queue, with their places, times and reasons.
 
-import type { JobWord } from "../../model/batch-state.js";
 import { failureOf, shortCommand } from "../../model/job.js";
 import { parseReason } from "../../model/parse-reason.js";
 import { DEFAULT_QUEUE, type Queue, type QueueCounts, type QueueJob } from "../../model/queue.js";
+import type { JobWord } from "../../model/standing.js";
 import { escapeC1 } from "../lines/json-lines.js";
 import { type Look, type Span, type Style, span } from "../live/styled-text.js";
 import { formatAge, formatDuration } from "../text/amounts.js";

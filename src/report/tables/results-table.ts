@@ -1,8 +1,8 @@
 // `sshoal results`: one line per job, with as many columns as fit the terminal.
 
-import { JOB_WORDS } from "../../model/batch-state.js";
 import { shortCommand } from "../../model/job.js";
 import { type Column, cellOf, isBlank, type ResultRow, type ResultTable } from "../../model/result.js";
+import { JOB_WORDS } from "../../model/standing.js";
 import { isNumber } from "../../model/sweep.js";
 import { formatNumber } from "../text/amounts.js";
 import { printable } from "../text/printable.js";

@@ -1,6 +1,6 @@
 // The signs for states, bars and separators, in Unicode and in plain ASCII.
 
-import type { JobWord } from "../../model/batch-state.js";
+import type { JobWord } from "../../model/standing.js";
 
 export interface Signs {
   readonly ellipsis: string;

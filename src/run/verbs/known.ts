@@ -1,9 +1,9 @@
 // The facts that verbs need from the state. Verbs do not read or change the state in any other way.
 
 import { attemptKey, parseAttemptKey } from "../../model/attempt-key.js";
-import { outcomeAtHome } from "../../model/batch-state.js";
 import type { Footprint } from "../../model/footprint.js";
 import type { Job, JobId, Outcome, Requirement } from "../../model/job.js";
+import { outcomeAtHome } from "../../model/standing.js";
 import { asGrown, isToGrow } from "../../plan/grown.js";
 import { heldBy } from "../../plan/holdings.js";
 import { hasOnlyKept, keepsDir, keptOn, lastBegun, lastKept } from "../../plan/kept-dirs.js";

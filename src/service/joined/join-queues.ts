@@ -4,10 +4,11 @@ import type { JoinAsk, JoinDoor } from "../../api/queue-service.js";
 import { ExitCode, UserError } from "../../errors.js";
 import type { Queue } from "../../model/queue.js";
 import { VERSION } from "../../model/version.js";
-import type { House } from "../generation-order.js";
+import { keptOf } from "../kept-queue.js";
 import type { Ledger } from "../ledger.js";
+import type { House } from "../queue/generation-order.js";
+import type { QueueRunner } from "../queue/queue-runner.js";
 import { machinesOf, measureAll } from "../queue-machines.js";
-import type { QueueRunner } from "../queue-runner.js";
 import type { ServiceDatabase } from "../store/open-database.js";
 import type { JoinedMachines } from "./joined-machines.js";
 
@@ -93,10 +94,9 @@ async function noteJoined(asked: JoinAsk, parts: JoinParts, gone: Promise<string
 
 /** True if the queue had the machine, and has it no more. */
 function remember({ name, queues, capacity }: JoinAsk, queue: Queue, db: ServiceDatabase): boolean {
-  const { isPaused: _, createdAt: _c, ...spec } = queue;
   const others = queue.joined.filter((each) => each.name !== name);
   const isWanted = queues.includes(queue.name);
   if (!isWanted && others.length === queue.joined.length) return false;
-  db.queues.setSpec({ ...spec, joined: isWanted ? [...others, { name, capacity }] : others });
+  db.queues.setSpec({ ...keptOf(queue), joined: isWanted ? [...others, { name, capacity }] : others });
   return !isWanted;
 }

@@ -1,27 +1,23 @@
 // A row of the table `jobs` -> QueueJob, and back.
 
 import type { Outcome } from "../../model/job.js";
-import { type Dependency, type JobId, kindOf, type Requirement } from "../../model/job.js";
+import { type Dependency, kindOf, type Requirement } from "../../model/job.js";
 import type { JobTerms, QueueJob } from "../../model/queue.js";
 import type { SqlRow, SqlValue } from "./load-sqlite.js";
 
-/** A job that is to be added; its id is from `takeIds`. */
-export interface NewJob {
-  readonly id: JobId;
-  readonly name: string | null;
-  readonly command: string;
-  readonly cwd: string;
-  readonly need: Requirement;
-  readonly priority: number;
-  readonly after: readonly Dependency[];
+/** What a job is from the start; its id is from `takeIds`. */
+export type AskedJob = Pick<
+  QueueJob,
+  "id" | "name" | "command" | "cwd" | "need" | "priority" | "after" | "terms" | "isHeld" | "results"
+>;
+
+/** A job that is to be added. */
+export interface NewJob extends AskedJob {
   /** Of `after`: those that are met already. */
   readonly met?: readonly Dependency[];
-  readonly terms: JobTerms;
-  readonly isHeld: boolean;
   /** The hash of its variables in the secrets; null: it has none. */
   readonly environment: string | null;
   readonly enqueuedAt: number;
-  readonly results: string;
 }
 
 /** What a row has besides the job that users see. */

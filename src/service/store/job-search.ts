@@ -1,9 +1,9 @@
 // Finds jobs of the record by ids, names, states and text, newest first.
 
 import { UserError } from "../../errors.js";
-import { JOB_WORDS } from "../../model/batch-state.js";
 import type { JobId } from "../../model/job.js";
 import type { JobQuery, QueueJob } from "../../model/queue.js";
+import { JOB_WORDS } from "../../model/standing.js";
 import { fromRow, text } from "./job-row.js";
 import type { Sql, SqlRow, SqlValue, Statement } from "./load-sqlite.js";
 

@@ -1,8 +1,8 @@
 // The jobs of the service's record: what is read of one, and every change of one. Changes belong into a transaction.
 
-import type { JobWord } from "../../model/batch-state.js";
 import type { Dependency, JobId, Outcome } from "../../model/job.js";
 import type { QueueCounts, QueueJob } from "../../model/queue.js";
+import type { JobWord } from "../../model/standing.js";
 import type { JobEdges } from "./job-edges.js";
 import type { JobHeads } from "./job-heads.js";
 import {

@@ -2,8 +2,8 @@
 
 import type { QueueInfo, QueueMachine, QueueService } from "../../../src/api/queue-service.js";
 import { UserError } from "../../../src/errors.js";
-import { JOB_WORDS } from "../../../src/model/batch-state.js";
 import type { QueueCounts, QueueEvent, QueueJob } from "../../../src/model/queue.js";
+import { JOB_WORDS } from "../../../src/model/standing.js";
 
 const AT = 1760000000000;
 

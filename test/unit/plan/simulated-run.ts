@@ -2,11 +2,11 @@
 // if a connection is lost. Throws if something happens that never must.
 
 import { attemptKey, parseAttemptKey } from "../../../src/model/attempt-key.js";
-import { isStoppable, standingOf } from "../../../src/model/batch-state.js";
 import type { Decision, VerbNews } from "../../../src/model/decision.js";
 import type { News, RunEvent } from "../../../src/model/event.js";
 import type { Dependency, Job, Outcome } from "../../../src/model/job.js";
 import { isRecorded } from "../../../src/model/recorded.js";
+import { isStoppable, standingOf } from "../../../src/model/standing.js";
 import { decide } from "../../../src/plan/decide.js";
 import { apply } from "../../../src/plan/fold/apply.js";
 import { initialState } from "../../../src/plan/fold/initial-state.js";

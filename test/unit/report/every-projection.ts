@@ -2,11 +2,12 @@
 
 import { expect } from "vitest";
 import { jobStatuses } from "../../../src/batch/job-status.js";
-import { attemptsOf, type BatchState, JOB_WORDS, type JobWord } from "../../../src/model/batch-state.js";
+import type { BatchState } from "../../../src/model/batch-state.js";
 import type { JobStatus } from "../../../src/model/batch-status.js";
 import type { RunEvent } from "../../../src/model/event.js";
 import { type Outcome, succeeded } from "../../../src/model/job.js";
 import type { ResultTable } from "../../../src/model/result.js";
+import { attemptsOf, JOB_WORDS, type JobWord } from "../../../src/model/standing.js";
 import { countJobs } from "../../../src/plan/run-state.js";
 import { createPlainReporter } from "../../../src/report/lines/plain.js";
 import { createSimpleReporter } from "../../../src/report/lines/simple.js";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { wordOf } from "../../../src/model/batch-state.js";
 import type { RunEvent } from "../../../src/model/event.js";
+import { wordOf } from "../../../src/model/standing.js";
 import { initialState } from "../../../src/plan/fold/initial-state.js";
 import { replay } from "../../../src/plan/fold/replay.js";
 import { aTape, simulationFacts } from "../plan/a-tape.js";

@@ -4,8 +4,8 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { standingOf } from "../../../src/model/batch-state.js";
 import type { RunEvent } from "../../../src/model/event.js";
+import { standingOf } from "../../../src/model/standing.js";
 import { initialState } from "../../../src/plan/fold/initial-state.js";
 import { olderFormats, readPast } from "../../../src/plan/fold/read-past.js";
 import { replay } from "../../../src/plan/fold/replay.js";

@@ -1,8 +1,8 @@
 // Stops, retries, removes, holds or releases jobs of queues, or changes their priority, and prints what happened to each.
 
 import { ExitCode, UserError } from "../../../errors.js";
-import { JOB_WORDS, type JobWord } from "../../../model/batch-state.js";
 import type { Acted, JobVerb, QueueJob } from "../../../model/queue.js";
+import { JOB_WORDS, type JobWord } from "../../../model/standing.js";
 import { jsonLine } from "../../../report/lines/json-lines.js";
 import { printable } from "../../../report/text/printable.js";
 import { loadQueuedJobs, type OnQueue } from "./queued-jobs.js";

@@ -4,8 +4,8 @@ import type { QueueInfo } from "../../../api/queue-service.js";
 import { type JobTerm, parseJobTerms } from "../../../batch/name/job-terms.js";
 import { UserError } from "../../../errors.js";
 import { suggest } from "../../../input/suggest.js";
-import type { JobWord } from "../../../model/batch-state.js";
 import type { QueueJob } from "../../../model/queue.js";
+import type { JobWord } from "../../../model/standing.js";
 import type { QueueWord } from "../../../plan/queue/choose-side.js";
 import type { ServiceClient } from "../../../service/client/service-client.js";
 

@@ -1,9 +1,9 @@
 // Waits until jobs of queues are over: follows the events of the service, and asks again about jobs that an event names.
 
 import type { Health } from "../../../api/queue-service.js";
-import type { JobWord } from "../../../model/batch-state.js";
 import type { JobId } from "../../../model/job.js";
 import type { QueueJob } from "../../../model/queue.js";
+import type { JobWord } from "../../../model/standing.js";
 import { ServiceError } from "../../../service/client/service-answer.js";
 import type { ServiceClient } from "../../../service/client/service-client.js";
 import { addressOf, type JobPage, jobsPath } from "./queued-jobs.js";

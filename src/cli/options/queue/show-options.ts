@@ -2,7 +2,7 @@
 
 import { Command } from "commander";
 import { UserError } from "../../../errors.js";
-import type { JobWord } from "../../../model/batch-state.js";
+import type { JobWord } from "../../../model/standing.js";
 import { withExamples, withNote } from "../../help/examples.js";
 import { stateOption } from "../job-options.js";
 import { countOption } from "../option-values.js";

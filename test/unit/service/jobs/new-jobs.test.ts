@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { UserError } from "../../../src/errors.js";
-import type { JobAsk, Queue } from "../../../src/model/queue.js";
-import { newJobs } from "../../../src/service/new-jobs.js";
+import { UserError } from "../../../../src/errors.js";
+import type { JobAsk, Queue } from "../../../../src/model/queue.js";
+import { newJobs } from "../../../../src/service/jobs/new-jobs.js";
 
 function aQueue(over: Partial<Queue> = {}): Queue {
   const spec = { name: "train", capacity: null, machines: [], cwd: null, prefix: [], envNames: [] };

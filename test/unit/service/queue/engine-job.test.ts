@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { usualNeed } from "../../../src/plan/queue/queue-need.js";
-import { engineJob } from "../../../src/service/engine-job.js";
-import { aQueueJob } from "../api/scripted-service.js";
-import { aQueue } from "./new-job.js";
+import { usualNeed } from "../../../../src/plan/queue/queue-need.js";
+import { engineJob } from "../../../../src/service/queue/engine-job.js";
+import { aQueueJob } from "../../api/scripted-service.js";
+import { aQueue } from "../new-job.js";
 
 const LOCAL = { hasCards: false, isLocal: true };
 

@@ -1,11 +1,17 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { verdictOf } from "../../../src/model/dependency.js";
-import type { Dependency, Outcome } from "../../../src/model/job.js";
-import { endJob, reopenJob, takeBack, turnoutOfState, whyNever } from "../../../src/service/job-ends.js";
-import type { ServiceDatabase } from "../../../src/service/store/open-database.js";
-import { addJobs, aRecord } from "./a-record.js";
-import { aQueue } from "./new-job.js";
+import { verdictOf } from "../../../../src/model/dependency.js";
+import type { Dependency, Outcome } from "../../../../src/model/job.js";
+import {
+  endJob,
+  reopenJob,
+  takeBack,
+  turnoutOfState,
+  whyNever,
+} from "../../../../src/service/jobs/job-ends.js";
+import type { ServiceDatabase } from "../../../../src/service/store/open-database.js";
+import { addJobs, aRecord } from "../a-record.js";
+import { aQueue } from "../new-job.js";
 
 /** What must be true of a queue, computed from all of its jobs. */
 interface ModelJob {

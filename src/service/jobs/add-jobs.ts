@@ -1,17 +1,17 @@
 // Adds jobs to a queue. Once this resolves, they are safe on the disk, whatever happens to the service.
 
 import path from "node:path";
-import { UserError } from "../errors.js";
-import { verdictOf } from "../model/dependency.js";
-import { type Dependency, kindOf } from "../model/job.js";
-import type { Enqueue, Enqueued, Queue } from "../model/queue.js";
-import type { House } from "./generation-order.js";
+import { UserError } from "../../errors.js";
+import { verdictOf } from "../../model/dependency.js";
+import { type Dependency, kindOf } from "../../model/job.js";
+import type { Enqueue, Enqueued, Queue } from "../../model/queue.js";
+import type { Ledger } from "../ledger.js";
+import type { House } from "../queue/generation-order.js";
+import { isAllLocal, machinesOf, measureUnknown, refuseImpossible } from "../queue-machines.js";
+import type { ServiceDatabase } from "../store/open-database.js";
 import { turnoutOfState } from "./job-ends.js";
-import type { Ledger } from "./ledger.js";
-import { type NewJob, newJobs } from "./new-jobs.js";
+import { type CheckedJob, newJobs } from "./new-jobs.js";
 import { reserveOutFiles } from "./out-file.js";
-import { isAllLocal, machinesOf, measureUnknown, refuseImpossible } from "./queue-machines.js";
-import type { ServiceDatabase } from "./store/open-database.js";
 
 export interface Adder {
   readonly db: ServiceDatabase;
@@ -71,7 +71,7 @@ export async function addJobs(asked: Enqueue, queue: Queue, adder: Adder): Promi
 }
 
 /** Dependencies on jobs that are over as they have to be. Throws UserError for one that can never be met. */
-function metOf({ id, after }: NewJob, queue: string, db: ServiceDatabase): Dependency[] {
+function metOf({ id, after }: CheckedJob, queue: string, db: ServiceDatabase): Dependency[] {
   return after.filter(({ job, when }) => {
     const other = db.jobs.find(queue, job);
     if (other === null) return false;
@@ -83,7 +83,7 @@ function metOf({ id, after }: NewJob, queue: string, db: ServiceDatabase): Depen
   });
 }
 
-function refuseUnfrozen(jobs: readonly NewJob[], { name }: Queue, isLocal: boolean): void {
+function refuseUnfrozen(jobs: readonly CheckedJob[], { name }: Queue, isLocal: boolean): void {
   const unfrozen = jobs.find(({ terms }) => terms.tree === undefined);
   if (isLocal || unfrozen === undefined) return;
   throw new UserError(`jobs of the queue ${name} run on other machines, and need a copy of their directory`, {

@@ -2,14 +2,14 @@
 
 import { rmSync } from "node:fs";
 import path from "node:path";
-import type { MachineSpec } from "../model/machine.js";
-import type { Queue } from "../model/queue.js";
-import { pooledNeed, usualNeed } from "../plan/queue/queue-need.js";
-import { noTree, scanTree } from "../remote/tree/tree.js";
-import { Results } from "../run/home/results.js";
+import type { MachineSpec } from "../../model/machine.js";
+import type { Queue } from "../../model/queue.js";
+import { pooledNeed, usualNeed } from "../../plan/queue/queue-need.js";
+import { noTree, scanTree } from "../../remote/tree/tree.js";
+import { Results } from "../../run/home/results.js";
+import { hasCards, type MachineMeans } from "../queue-machines.js";
+import { frozenTreePath, openTreeStore } from "../trees/tree-store.js";
 import type { GenerationParts } from "./generation.js";
-import { hasCards, type MachineMeans } from "./queue-machines.js";
-import { frozenTreePath, openTreeStore } from "./trees/tree-store.js";
 
 /** What all queues of the service share. */
 export interface House extends MachineMeans {

@@ -1,14 +1,14 @@
 // What follows when a job of a queue ends: it may run once more, and jobs that come after it wait no longer, or are skipped.
 
-import type { JobWord } from "../model/batch-state.js";
-import { endingOf } from "../model/batch-state.js";
-import { turnoutAt, verdictOf } from "../model/dependency.js";
-import type { Dependency, JobId, Outcome, Turnout } from "../model/job.js";
-import type { QueueJob } from "../model/queue.js";
-import { whySkipped } from "../model/why-skipped.js";
-import type { Tell } from "./ledger.js";
-import type { ServiceDatabase } from "./store/open-database.js";
-import type { Ended } from "./store/stored-jobs.js";
+import { turnoutAt, verdictOf } from "../../model/dependency.js";
+import type { Dependency, JobId, Outcome, Turnout } from "../../model/job.js";
+import type { QueueJob } from "../../model/queue.js";
+import type { JobWord } from "../../model/standing.js";
+import { endingOf } from "../../model/standing.js";
+import { whySkipped } from "../../model/why-skipped.js";
+import type { Tell } from "../ledger.js";
+import type { ServiceDatabase } from "../store/open-database.js";
+import type { Ended } from "../store/stored-jobs.js";
 
 /** A job that is lost with its machine runs again this often, unless it says otherwise. */
 const RETRIES_OF_LOST = 2;

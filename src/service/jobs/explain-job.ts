@@ -1,19 +1,19 @@
 // Why a job of a queue waits: measured on its machines a moment ago.
 
-import type { WaitingJob } from "../api/queue-service.js";
-import { reach } from "../batch/machine/reach.js";
-import type { MachineSpec } from "../model/machine.js";
-import type { Queue, QueueJob } from "../model/queue.js";
-import type { MeasuredMachine } from "../plan/why/explain-waiting.js";
-import { explainWaiting } from "../plan/why/explain-waiting.js";
-import type { WaitingNeed } from "../plan/why/verdict.js";
-import { probe } from "../remote/probe/probe.js";
-import { engineNeed } from "./engine-job.js";
-import type { House } from "./generation-order.js";
-import { awayWords } from "./joined/joined-machines.js";
-import { hasCards, isAllLocal, isAway, machinesOf } from "./queue-machines.js";
-import type { RunningQueue } from "./running-queue.js";
-import type { ServiceDatabase } from "./store/open-database.js";
+import type { WaitingJob } from "../../api/queue-service.js";
+import { reach } from "../../batch/machine/reach.js";
+import type { MachineSpec } from "../../model/machine.js";
+import type { Queue, QueueJob } from "../../model/queue.js";
+import type { MeasuredMachine } from "../../plan/why/explain-waiting.js";
+import { explainWaiting } from "../../plan/why/explain-waiting.js";
+import type { WaitingNeed } from "../../plan/why/verdict.js";
+import { probe } from "../../remote/probe/probe.js";
+import { awayWords } from "../joined/joined-machines.js";
+import { engineNeed } from "../queue/engine-job.js";
+import type { House } from "../queue/generation-order.js";
+import { hasCards, isAllLocal, isAway, machinesOf } from "../queue-machines.js";
+import type { RunningQueue } from "../running-queues.js";
+import type { ServiceDatabase } from "../store/open-database.js";
 
 export interface Explaining {
   readonly db: ServiceDatabase;

@@ -1,12 +1,12 @@
 // Runs the commands of --notify: of a job when it has ended, and of a queue when it has become empty.
 
-import { describeOutcome } from "../model/job.js";
-import type { Queue, QueueJob } from "../model/queue.js";
-import { runLocalCommand } from "../run/home/local-command.js";
-import type { House } from "./generation-order.js";
+import { describeOutcome } from "../../model/job.js";
+import type { Queue, QueueJob } from "../../model/queue.js";
+import { runLocalCommand } from "../../run/home/local-command.js";
+import type { Ledger } from "../ledger.js";
+import type { House } from "../queue/generation-order.js";
+import type { ServiceDatabase } from "../store/open-database.js";
 import { isOver } from "./job-ends.js";
-import type { Ledger } from "./ledger.js";
-import type { ServiceDatabase } from "./store/open-database.js";
 
 const LIMIT_MS = 30_000;
 

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { lstatSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { fillOutFile, reserveOutFiles } from "../../../src/service/out-file.js";
-import { aDir } from "./a-record.js";
+import { fillOutFile, reserveOutFiles } from "../../../../src/service/jobs/out-file.js";
+import { aDir } from "../a-record.js";
 
 let dir: string;
 let printed: string;

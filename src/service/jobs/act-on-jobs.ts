@@ -1,12 +1,12 @@
 // What users do with jobs of a queue: stop, retry, remove, hold, release, and change their priority.
 
-import { UserError } from "../errors.js";
-import type { JobId } from "../model/job.js";
-import { type Act, type Acted, HIGHEST_PRIORITY, isPriority, type QueueJob } from "../model/queue.js";
+import { UserError } from "../../errors.js";
+import type { JobId } from "../../model/job.js";
+import { type Act, type Acted, HIGHEST_PRIORITY, isPriority, type QueueJob } from "../../model/queue.js";
+import type { Ledger } from "../ledger.js";
+import type { QueueRunner } from "../queue/queue-runner.js";
+import type { ServiceDatabase } from "../store/open-database.js";
 import { endJob, isOver, reopenJob, whyNever } from "./job-ends.js";
-import type { Ledger } from "./ledger.js";
-import type { QueueRunner } from "./queue-runner.js";
-import type { ServiceDatabase } from "./store/open-database.js";
 
 export interface Actor {
   readonly db: ServiceDatabase;

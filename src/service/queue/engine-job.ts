@@ -1,9 +1,10 @@
 // Turns a job of a queue into a job of the engine. Pure.
 
-import { type Job, kindOf, type Requirement } from "../model/job.js";
-import type { Queue, QueueJob } from "../model/queue.js";
-import { enginePriority } from "../model/queue-priority.js";
-import { pinned, pooledNeed, usualNeed } from "../plan/queue/queue-need.js";
+import { type Job, kindOf, type Requirement } from "../../model/job.js";
+import type { Queue, QueueJob } from "../../model/queue.js";
+import { enginePriority } from "../../model/queue-priority.js";
+import { pinned, pooledNeed, usualNeed } from "../../plan/queue/queue-need.js";
+import type { GivenJob } from "./given-jobs.js";
 
 export interface MachineFacts {
   /** Machines of the queue have real cards. */
@@ -49,8 +50,22 @@ export function engineJob(job: QueueJob, queue: Queue, facts: MachineFacts): Job
   };
 }
 
+/** `inside`: how often it was given, and its variables. */
+export function givenJob(
+  job: QueueJob,
+  queue: Queue,
+  facts: MachineFacts,
+  { turns, env }: { readonly turns: number; readonly env: Readonly<Record<string, string>> },
+): GivenJob {
+  return {
+    job: { ...engineJob(job, queue, facts), turn: turns },
+    kind: kindOf(job.need),
+    env: envForJob(env, job, queue, facts.hasCards),
+  };
+}
+
 /** The cards that a queue declares are no real ones, and only their names are known when the job starts. */
-export function envForJob(
+function envForJob(
   env: Readonly<Record<string, string>>,
   { need, terms }: QueueJob,
   { capacity }: Queue,

@@ -3,8 +3,8 @@
 import { closeSync, constants, createReadStream, openSync, rmSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import path from "node:path";
-import { UserError } from "../errors.js";
-import { makeDirs } from "../run/home/make-dirs.js";
+import { UserError } from "../../errors.js";
+import { makeDirs } from "../../run/home/make-dirs.js";
 
 /** Throws UserError if one exists; none is left then. */
 export function reserveOutFiles(files: readonly string[]): { undo(): void } {

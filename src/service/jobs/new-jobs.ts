@@ -1,32 +1,22 @@
 // Turns what a user asks for into jobs of a queue, or reports every mistake. Pure.
 
 import path from "node:path";
-import { type Problem, problemsError } from "../errors.js";
-import { splitOptionWords } from "../input/batch/option-words.js";
-import type { Dependency, JobId, Requirement } from "../model/job.js";
+import { type Problem, problemsError } from "../../errors.js";
+import { splitOptionWords } from "../../input/batch/option-words.js";
+import type { Dependency, JobId } from "../../model/job.js";
 import {
   type DependencyAsk,
   type Enqueue,
   HIGHEST_PRIORITY,
   isPriority,
   type JobAsk,
-  type JobTerms,
   type Queue,
-} from "../model/queue.js";
-import { usualNeed } from "../plan/queue/queue-need.js";
-import { programLine, quoteIfNeeded } from "../transport/quote.js";
+} from "../../model/queue.js";
+import { usualNeed } from "../../plan/queue/queue-need.js";
+import { programLine, quoteIfNeeded } from "../../transport/quote.js";
+import type { AskedJob } from "../store/job-row.js";
 
-export interface NewJob {
-  readonly id: JobId;
-  readonly name: string | null;
-  readonly command: string;
-  readonly cwd: string;
-  readonly need: Requirement;
-  readonly priority: number;
-  readonly after: readonly Dependency[];
-  readonly isHeld: boolean;
-  readonly terms: JobTerms;
-  readonly results: string;
+export interface CheckedJob extends AskedJob {
   /** Of its own, without those of the shell. */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -43,7 +33,7 @@ export interface Adding {
 }
 
 /** Throws UserError with every mistake. */
-export function newJobs({ jobs, cwd }: Enqueue, adding: Adding): NewJob[] {
+export function newJobs({ jobs, cwd }: Enqueue, adding: Adding): CheckedJob[] {
   const problems: Problem[] = [];
   const added = jobs.map((ask, place) => newJob(ask, place, { adding, cwd, count: jobs.length, problems }));
   if (problems.length === 0) refuseCircle(added, adding.firstId, problems);
@@ -58,7 +48,7 @@ interface Reading {
   readonly problems: Problem[];
 }
 
-function newJob(ask: JobAsk, place: number, reading: Reading): NewJob {
+function newJob(ask: JobAsk, place: number, reading: Reading): CheckedJob {
   const { adding, problems, count } = reading;
   const { queue, firstId } = adding;
   const where = count === 1 ? quoteIfNeeded(ask.command) : `job ${place + 1}`;
@@ -150,7 +140,7 @@ function resultsOf(
 }
 
 /** Only jobs of one request can come after each other in a circle. */
-function refuseCircle(jobs: readonly NewJob[], firstId: JobId, problems: Problem[]): void {
+function refuseCircle(jobs: readonly CheckedJob[], firstId: JobId, problems: Problem[]): void {
   const isOpen = new Set(jobs.flatMap(({ id, after }) => (after.length > 0 ? [id] : [])));
   const dependants = new Map<JobId, JobId[]>();
   const missing = new Map<JobId, number>();

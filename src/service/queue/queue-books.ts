@@ -1,17 +1,17 @@
 // What the runner of a queue reads of the record, and writes into it.
 
-import { endingOf } from "../model/batch-state.js";
-import type { RunEvent } from "../model/event.js";
-import type { JobId } from "../model/job.js";
-import type { Queue, QueueJob } from "../model/queue.js";
-import { unpooled } from "../plan/queue/queue-need.js";
-import type { JobFact } from "./generation.js";
+import type { RunEvent } from "../../model/event.js";
+import type { JobId } from "../../model/job.js";
+import type { Queue, QueueJob } from "../../model/queue.js";
+import { endingOf } from "../../model/standing.js";
+import { unpooled } from "../../plan/queue/queue-need.js";
+import { endJob, isOver, runsAgain, takeBack } from "../jobs/job-ends.js";
+import { fillOutFile } from "../jobs/out-file.js";
+import type { Ledger } from "../ledger.js";
+import type { ServiceDatabase } from "../store/open-database.js";
 import type { House } from "./generation-order.js";
-import { endJob, isOver, runsAgain, takeBack } from "./job-ends.js";
-import type { Ledger } from "./ledger.js";
-import { fillOutFile } from "./out-file.js";
-import type { RunnerBooks } from "./queue-runner.js";
-import type { ServiceDatabase } from "./store/open-database.js";
+import type { EndFact, JobFact } from "./job-fact.js";
+import type { RunnerBooks } from "./runner-books.js";
 
 export interface Books {
   readonly name: string;
@@ -21,8 +21,6 @@ export interface Books {
   /** A job has ended, or waits again. */
   readonly onSettled: (job: QueueJob) => void;
 }
-
-type EndFact = Extract<JobFact, { kind: "ended" }>;
 
 export function queueBooks(books: Books): RunnerBooks & { readonly obstacle: () => string | null } {
   const { name, db, ledger, onSettled } = books;
