@@ -27,19 +27,15 @@ afterEach(async () => {
 
 const jobPath = (key: string, ...parts: string[]) => machine.path(machine.spool, "jobs", key, ...parts);
 
-/** A job that has ended, with `files` as its results. */
+/** A job that has ended, with `files` as its results. As on a machine, its end is written last. */
 async function ended(key: string, files: Readonly<Record<string, string>> = {}, exit = "0"): Promise<void> {
   const dir = `${machine.spool}/jobs/${key}`;
   await mkdir(jobPath(key, "work"), { recursive: true });
-  for (const [name, text] of Object.entries({
-    exit: `${exit}\n`,
-    out: `${key} said\n`,
-    err: "",
-    command: "x",
-  })) {
+  for (const [name, text] of Object.entries({ out: `${key} said\n`, err: "", command: "x" })) {
     await machine.write(`${dir}/${name}`, text);
   }
   for (const [path, text] of Object.entries(files)) await machine.write(`${dir}/work/${path}`, text);
+  await machine.write(`${dir}/exit`, `${exit}\n`);
 }
 
 function bring(keys: readonly string[], facts: Partial<Collection> = {}) {
