@@ -3,7 +3,7 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { LIGHT, LIGHT_NO_GPU, parseEvents } from "../rig/batch.js";
+import { LIGHT, LIGHT_NO_GPU, parseEvents, waitFor } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
 import { STAND_IN_BIN, saveGpus } from "../rig/gpus.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
@@ -212,4 +212,24 @@ test("jobs from stdin and from a followed file have needs of their own", async (
     expect(await output(3, script)).toMatch(/^0,1 (0,1|1,0)\n$/);
     expect(await output(5, script)).toBe("{gpu}\n");
   }
+});
+
+test("a job that comes later starts on a card that was in use when the batch began", async () => {
+  install([{}, { memoryFree: 500 }]);
+  await work.write("queue", "");
+  const line = `${waitFor(work.path("go"))}; echo {gpu}\n`;
+  const args = ["--follow", "queue", "--machines", await host.machineFile(), ...LIGHT];
+  const follower = spawnCommand(args, { cwd: work.dir });
+  const untilStarted = (count: number) =>
+    follower.until(({ stdout }) => stdout().match(/^started: /gm)?.length === count);
+  appendFileSync(work.path("queue"), line);
+  await untilStarted(1);
+  install([{}, {}]);
+  appendFileSync(work.path("queue"), line);
+  await untilStarted(2);
+  await work.write("go", "");
+  await follower.until(({ stdout }) => stdout().match(/^finished: /gm)?.length === 2);
+  follower.child.kill("SIGINT");
+  expect((await follower.ended).code).toBe(130);
+  expect([await output(1, "queue"), await output(2, "queue")]).toEqual(["0\n", "1\n"]);
 });
