@@ -115,6 +115,18 @@ test("certain cards by model and by size; a need that no machine can meet is lef
     "WARNING: gpu.yaml has no room for line 8: GPU 0, 1, 2: of another model (--gpu-model, now H100); would fit: cards here: NVIDIA GeForce RTX 3090, NVIDIA A100-SXM4-40GB, NVIDIA A100-SXM4-80GB",
     "WARNING: gpu.yaml has no room for line 10: GPU: a job needs 3, suitable: 2 (lower --gpus-per-job, now 3); GPU 0: too small (--gpu-memory-total, now 30720); would fit: 2 cards, or cards with 24 GB",
   ]);
+  const sshoal = (...words: string[]) =>
+    runCommand(words, { program: "sshoal", cwd: work.dir, home: work.dir });
+  expect((await sshoal("status", "--all")).stdout).toMatch(
+    /^failed +jobs\.sh +\d+s +\S+ +3 succeeded, 2 left out$/m,
+  );
+  expect((await sshoal("results")).stdout).toMatch(/^jobs\.sh-\w+: 3 succeeded, 2 left out\n/);
+  expect(await sshoal("wait")).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /^jobs\.sh: 2 left out, 3 succeeded of 5 in \d+s\n.*2 jobs of jobs\.sh do not go on: no machine can ever meet the need\n.*sshoal why\n$/s,
+    ),
+  });
 });
 
 const RESOURCES = "resources:\n  licence: 2\n  nvme: [1, 0.5]\n  disk: {fast: 1, slow: 4}";
