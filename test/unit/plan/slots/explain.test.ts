@@ -114,4 +114,7 @@ test("parts of cards, resources, and other accounts", () => {
   expect(explained({}, { resources: { licence: [2] } }, { resources: { licence: { a: 1 } } })).toEqual([
     "a.yaml: licence: a job needs 2, 1 free",
   ]);
+  expect(explained({}, { resources: { licence: [2] } }, { resources: { disk: { a: 1 } } })).toEqual([
+    "a.yaml: licence: a job needs 2, the machine file declares none (resources:)",
+  ]);
 });
