@@ -181,6 +181,19 @@ test("names in braces: in commands and values, never after a dollar, only what t
   expect(second.stdout.match(/job results already exists/g)).toHaveLength(3);
 });
 
+test("names in the machine file, and in a wrapper, stay as they are written", async () => {
+  install([{}]);
+  const machine = [
+    "env: {TEMPLATE: \"it's {gpu}\", OWN: 'no'}",
+    "setup: ['shown() {', '  echo \"{gpu}\" \"$1\"', '}', 'shown setup']",
+    "wrap: [env, 'WRAPPED={gpu}']",
+  ].join("\n");
+  const job = `echo {gpu} "$TEMPLATE" "$OWN" "$WRAPPED" '{''gpu}'`;
+  const { code, stdout, stderr } = await run([job], machine, [...LIGHT, "--env", "OWN=card {gpu}"]);
+  expect(code, stdout + stderr).toBe(0);
+  expect(await output(1)).toBe("{gpu} setup\n0 it's {gpu} card 0 {gpu} {gpu}\n");
+});
+
 test("a sweep passes the names of resources through, and replaces its own", async () => {
   install([{}]);
   const typed = ["sweep", "echo {lr} {gpu} {nvme} {other}", "-p", "lr", "0.1", "0.2", "-p", "other", "x"];
