@@ -121,6 +121,8 @@ export interface CardHolder {
   readonly memoryMb: number | null;
   /** It belongs to a job that has a claim, of whichever account. */
   readonly isClaimed: boolean;
+  /** Of the account that probes. Absent: of another one, or not known. */
+  readonly isOwn?: true;
 }
 
 export interface Claim {

@@ -157,7 +157,7 @@ function explainRefusal(why: CardRefusal): string {
     case "not-allowed":
       return "left out by gpus or exclude_gpus in its machine file";
     case "kept-free":
-      return "reserved for people by keep_free in its machine file";
+      return "kept free for people (keep_free in its machine file, or --polite)";
     case "memory-unknown":
       return "its free memory cannot be read, so it gets no job";
     case "memory":
@@ -171,7 +171,7 @@ function explainRefusal(why: CardRefusal): string {
     case "amount":
       return `a job needs ${why.needed} of a card, ${why.free} is free (lower --gpus-per-job, now ${why.needed})`;
     case "other-person":
-      return "a process of another person is on it (--polite)";
+      return "another person uses it, or may use it (--polite)";
     case "all-listed":
       return "jobs of this batch have it, as often as --gpus lists it";
     case "exclusive-in-use":

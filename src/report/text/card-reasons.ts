@@ -139,7 +139,7 @@ function processWords({ pid, user, program, memoryMb }: CardHolder): string {
 
 function personOn(index: number, { capacity }: ReasonFacts): string {
   const holders = capacity?.gpus.find((each) => each.index === index)?.holders ?? [];
-  const [first] = holders.filter(({ isClaimed }) => !isClaimed);
+  const [first] = holders.filter(({ isClaimed, isOwn }) => !isClaimed && isOwn !== true);
   return first === undefined
     ? "another person's process is"
     : `${processWords({ ...first, memoryMb: null })} is`;
