@@ -92,14 +92,15 @@ test("certain cards by model and by size; a need that no machine can meet is lef
   install([
     {},
     { name: "NVIDIA A100-SXM4-40GB", memoryTotal: 40960, memoryFree: 40500 },
-    { name: "NVIDIA A100-SXM4-80GB", memoryTotal: 81920, memoryFree: 81000 },
+    // Less than 80 times 1024.
+    { name: "NVIDIA A100-SXM4-80GB", memoryTotal: 81559, memoryFree: 81000 },
   ]);
   const lines = [
     "#@ --gpu-model 'H100|a100'",
     `${SHOWN}; ${together(2)}`,
     "#@ --gpu-model 'H100|a100'",
     `${SHOWN}; ${together(2)}`,
-    "#@ --gpu-memory-total 60GB",
+    "#@ --gpu-memory-total 80GB",
     SHOWN,
     "#@ --gpu-model H100",
     "echo never",
@@ -113,7 +114,7 @@ test("certain cards by model and by size; a need that no machine can meet is lef
   expect(await output(6)).toBe("2 2\n");
   expect(stderr.split("\n").filter((line) => line.includes("has no room"))).toEqual([
     "WARNING: gpu.yaml has no room for line 8: GPU 0, 1, 2: of another model (--gpu-model, now H100); would fit: cards here: NVIDIA GeForce RTX 3090, NVIDIA A100-SXM4-40GB, NVIDIA A100-SXM4-80GB",
-    "WARNING: gpu.yaml has no room for line 10: GPU: a job needs 3, suitable: 2 (lower --gpus-per-job, now 3); GPU 0: too small (--gpu-memory-total, now 30720); would fit: 2 cards, or cards with 24 GB",
+    "WARNING: gpu.yaml has no room for line 10: GPU: a job needs 3, suitable: 2 (lower --gpus-per-job, now 3); GPU 0: too small (--gpu-memory-total, now 28610); would fit: 2 cards, or cards with 24 GB",
   ]);
   const sshoal = (...words: string[]) =>
     runCommand(words, { program: "sshoal", cwd: work.dir, home: work.dir });
