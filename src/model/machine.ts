@@ -17,6 +17,11 @@ export function olderName(machine: string): string {
   return `${machine} (older spool)`;
 }
 
+/** With the name of the second one: a batch may have begun with format 1, and gone on with format 2. */
+export function olderNames(machine: string): [string, string] {
+  return [olderName(machine), `${machine} (older spool 2)`];
+}
+
 export interface MachineSpec {
   /** Its name in reports and records: the file's name, `my_machine.yaml`, or as typed, `ada@gpu1`. */
   readonly name: string;
