@@ -18,7 +18,7 @@ export interface RunMachine {
   readonly older: readonly OlderSlots[];
 }
 
-export interface OlderSlots {
+interface OlderSlots {
   readonly name: string;
   readonly batch: string;
   readonly slots: readonly Slot[];
