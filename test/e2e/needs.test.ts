@@ -122,6 +122,9 @@ test("certain cards by model and by size; a need that no machine can meet is lef
     /^failed +jobs\.sh +\d+s +\S+ +3 succeeded, 2 left out$/m,
   );
   expect((await sshoal("results")).stdout).toMatch(/^jobs\.sh-\w+: 3 succeeded, 2 left out\n/);
+  const why = await sshoal("why");
+  expect(why.stdout).toMatch(/^8 waits: needs 1 card \(H100\) /);
+  expect(why.stdout.match(/^No machine can ever run it\./gm)).toHaveLength(2);
   expect(await sshoal("wait")).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(

@@ -66,9 +66,20 @@ function whyBatch(explaining: Explaining, asked: readonly Asked[], more: number)
   const { here } = explaining;
   const jobs = asked.flatMap((each) => whyJob(explaining, each) ?? []);
   const { waiting, held } = here.state;
-  const isUnsent = jobs.some(({ job }) => waiting.has(job.id) || held.has(job.id));
+  const isUnsent = jobs.some(
+    (each) => (waiting.has(each.job.id) || held.has(each.job.id)) && !canNeverRun(each),
+  );
   const hold = holdOf(explaining, isUnsent);
   return { batch: here.batch, stem: here.stem, hold, jobs, more };
+}
+
+/** No client can change that. */
+function canNeverRun(why: WhyJob): boolean {
+  return (
+    why.kind === "waits" &&
+    why.machines.length > 0 &&
+    why.machines.every((machine) => machine.kind === "waits" && machine.isNever)
+  );
 }
 
 function holdOf({ here, pausedPid }: Explaining, isUnsent: boolean): Hold | null {

@@ -68,6 +68,23 @@ test("waiting jobs of the same need are one group, in the order in which they st
   expect(why).toMatchObject({ hold: { kind: "no-client", command: "sshoal attach batch.sh" }, more: 0 });
 });
 
+test("no client is asked for if no machine can ever run the jobs", () => {
+  const never = aNeed({ cpus: 5, memoryMb: 1 });
+  const jobs = someJobs(2).map((job) => ({ ...job, ...(job.id === 1 && { requirement: never }) }));
+  const here = aBatch(jobs);
+  expect(explainJobs(explaining(here, machine()), jobs.slice(0, 1)).hold).toBeNull();
+  expect(explainAllWaiting(explaining(here, machine())).hold).toMatchObject({ kind: "no-client" });
+  const gone: MeasuredMachine = {
+    kind: "unreachable",
+    machine: "two.yaml",
+    reason: "refused",
+    sinceMs: null,
+  };
+  expect(explainJobs(explaining(here, machine(), gone), jobs.slice(0, 1)).hold).toMatchObject({
+    kind: "no-client",
+  });
+});
+
 test("more groups than fill a screen are counted", () => {
   const jobs = someJobs(9).map((job) => ({ ...job, requirement: aNeed({ memoryMb: job.id }) }));
   const why = explainAllWaiting(explaining(aBatch(jobs), machine()));
