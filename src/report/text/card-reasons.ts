@@ -72,10 +72,11 @@ function ownReasons(cards: readonly RefusedCard[], facts: ReasonFacts): Reason[]
 }
 
 /** The label of a job of the same batch that has the card, "" if it is not known; null: the card is refused for another reason. */
-function ownJob(why: CardRefusal, { batch }: ReasonFacts): string | null {
+function ownJob(why: CardRefusal, { batch, labelOf }: ReasonFacts): string | null {
   if (why.kind !== "taken") return null;
   const isOther = (why.owner ?? "") !== "";
-  return why.batch !== null && (why.batch !== batch || isOther) ? null : (why.job ?? "");
+  if (why.batch !== null && (why.batch !== batch || isOther)) return null;
+  return why.job === undefined || why.job === "" ? "" : labelOf(why.job);
 }
 
 function refusalWords({ gpu, why }: RefusedCard, facts: ReasonFacts): string {

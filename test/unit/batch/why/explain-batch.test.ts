@@ -8,7 +8,7 @@ import { apply } from "../../../../src/plan/fold/apply.js";
 import { initialState } from "../../../../src/plan/fold/initial-state.js";
 import type { MeasuredMachine } from "../../../../src/plan/why/explain-waiting.js";
 import { parseSpoolEvent } from "../../../../src/remote/spool/spool-event.js";
-import { aCapacity, aClaim, aNeed, aSpec } from "../../plan/a-machine.js";
+import { aCapacity, aCardClaim, aClaim, aGpuNeed, aNeed, aSpec, gpus } from "../../plan/a-machine.js";
 import { assigned, SETTINGS, SUCCESS, someJobs } from "../../report/builders.js";
 
 const POLICY = { retries: 0, retriesFailures: false, reassignAfterMs: null };
@@ -110,6 +110,22 @@ describe("the next end", () => {
       kind: "waits",
       next: { machine: "one.yaml", job: "4", inMs: 30_000 },
     });
+  });
+
+  test("names a job by its label, which machines do not know", () => {
+    const jobs = someJobs(6).map((job) => (job.id === 4 ? { ...job, name: "b.train", label: "train" } : job));
+    const shortages = [{ kind: "gpus", refused: [{ why: { kind: "taken", job: "train" } }] }];
+    const requirement = aNeed({ gpu: aGpuNeed() });
+    const onCard = aBatch(
+      jobs.map((job) => (job.id === 5 ? { ...job, requirement } : job)),
+      ...events,
+    );
+    const claims = [aClaim({ batch: "batch.sh-1", job: "4", cards: [aCardClaim({ amount: 1 })] })];
+    const capacity = aCapacity({ gpus: gpus({}), claims });
+    const busy = { ...machine(), capacity } as MeasuredMachine;
+    const [why] = explainJobs(explaining(onCard, busy), onCard.jobs.slice(4, 5)).jobs;
+    expect(why).toMatchObject({ kind: "waits", machines: [{ shortages }] });
+    expect(whyOf(aBatch(jobs, ...events), 5)).toMatchObject({ next: { job: "train", inMs: 30_000 } });
   });
 
   test("is not known behind another waiting job, nor after two ends", () => {
