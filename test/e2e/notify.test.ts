@@ -75,7 +75,7 @@ test("at the first failure, while the others go on; a #@ line can ask for it", a
   await work.write("jobs.sh", `${asked}exit 1\n${gated("b")}\nexit 1\n`);
   const client = follow("jobs.sh", ...LIGHT_NO_GPU, "--notify-on", "failure");
   await until("the failure is reported", () => told().length === 1);
-  expect(told()[0]).toMatch(/^failure running jobs\.sh: jobs\.sh\.[13] failed; /);
+  expect(told()[0]).toMatch(/^failure running jobs\.sh: jobs\.sh\.[35] failed; /);
   await open("b");
   expect((await client.ended).code).toBe(1);
   expect(told()).toHaveLength(1);

@@ -57,8 +57,19 @@ export function runLocalCommand({ line, cwd, env, limitMs, signal }: LocalComman
       resolve({ problem: stoppedBecause ?? problem, output: output.bytes });
     };
     child.once("error", (error) => end(error.message));
-    child.once("exit", (code, killedBy) => end(code === 0 ? null : `${killedBy ?? `exit code ${code}`}`));
+    child.once("exit", (code, killedBy) => {
+      const problem = code === 0 ? null : `${killedBy ?? `exit code ${code}`}`;
+      afterReading(() => end(problem));
+    });
   });
+}
+
+/**
+ * Node looks for ends of all children when it hears of one, so an end can come before output that is in the pipe already. That
+ * is read within a turn of the event loop.
+ */
+function afterReading(act: () => void): void {
+  setImmediate(() => setImmediate(act));
 }
 
 class Output {
