@@ -50,7 +50,7 @@ describe.runIf(isRoot)("the second README, multi nodes", () => {
     );
     expect(shown).toMatch(/^\[Daemon\]\nBroker: -\nWorker: -\n\[Broker @ 1\.2\.3\.4:7500\]\n/);
     expect(shown).toMatch(/^\S+ +- +- +cifar100 \(0 running\), print \(0 running\)$/m);
-    expect(shown).toMatch(/ cifar100 +1 +Success +python train\.py '--lr=0\.01' +\{"gpu":"[0-3]"\} +-$/m);
+    expect(shown).toMatch(/ cifar100 +1 +Success +python train\.py --lr=0\.01 +\{"gpu":"[0-3]"\} +-$/m);
     expect(await worker.ok("grass show", token)).toContain("Worker: tcp://my.server.com:7500");
 
     // A worker that stops and starts again serves its queues again.
