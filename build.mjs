@@ -21,7 +21,8 @@ const { version } = JSON.parse(await readFile("package.json", "utf8"));
  * ssh2 loads all of its parts at once, with Node's http and tls. The client is bundled, and the server for the first use of
  * it. Its compiled
  * ciphers save a third of what a gigabyte costs. They are not bundled, but required from an ssh2 that dist/ can resolve: the
- * clone's, or one that is installed beside the package. Where there is none, ssh2 uses Node's ciphers.
+ * clone's, or one that is installed beside the package. Where there is none, ssh2 uses Node's ciphers, and compiles one of its
+ * own at each start.
  */
 const clientOfSsh2 = {
   name: "client-of-ssh2",
@@ -36,6 +37,13 @@ const clientOfSsh2 = {
         "get Server() { return require('./server.js'); },",
       );
       if (contents === text) throw new Error(`${path} loads its server in another way`);
+      return { contents };
+    });
+    onLoad({ filter: /\/ssh2\/lib\/protocol\/crypto\.js$/ }, async ({ path }) => {
+      const text = await readFile(path, "utf8");
+      const begin = "POLY1305_WASM_MODULE = await";
+      const contents = text.replace(begin, `if (binding) return resolve();\n        ${begin}`);
+      if (contents === text) throw new Error(`${path} prepares its ciphers in another way`);
       return { contents };
     });
     onResolve({ filter: /\/sshcrypto\.node$/ }, ({ path }) => ({

@@ -19,6 +19,8 @@ export const CACHE_LIMITS = {
   code: { entries: 10, bytes: 20e6, ageMs: 30 * DAY_MS },
   /** Checksums: a file per working directory, some 100 bytes for each of its files. */
   digests: { entries: 100, bytes: 200e6 },
+  /** What ssh programs print without a configuration: some kilobytes for each program. */
+  ssh: { entries: 10, bytes: 1e6, ageMs: 30 * DAY_MS },
   /** Lists of trees: a directory per working directory. */
   trees: { entries: 100, bytes: 200e6 },
 } as const satisfies Readonly<Record<string, CacheLimits>>;

@@ -177,7 +177,8 @@ async function perform(invocation: Invocation, program: Program): Promise<number
     }
     case "enqueue-open": {
       const { enqueueOpen } = await import("./cli/commands/queue/enqueue.js");
-      return enqueueOpen(invocation);
+      const { hintElsewhere } = await import("./cli/commands/queue/hint-elsewhere.js");
+      return hintElsewhere(invocation.servers.ifQueue.typed, () => enqueueOpen(invocation));
     }
     case "show": {
       const { show } = await import("./cli/commands/queue/show.js");

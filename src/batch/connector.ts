@@ -52,12 +52,12 @@ export interface Connecting {
 
 export function openConnector(connecting: Connecting): LastingConnector {
   const { surroundings, hostKeys, onNote, createAsk, connectJoined } = connecting;
-  const { homeDir, agentSocket } = surroundings;
+  const { homeDir, agentSocket, cacheDir } = surroundings;
   const audience: Audience = { onNote, view: null };
   const view = { suspend: () => audience.view?.suspend(), resume: () => audience.view?.resume() };
   const ask = createAsk === null ? null : createAsk(view);
   const noteNow = (message: string) => audience.onNote(message);
-  const options = { homeDir, agentSocket, hostKeys, ask, onNote: noteNow };
+  const options = { homeDir, agentSocket, cacheDir, hostKeys, ask, onNote: noteNow };
   const connectTo = createConnect({ ...options, ...(connectJoined && { connectJoined }) });
   const connect: Connector = ({ address }, signal) => connectTo(address, signal);
   return { audience, connect, fleet: new Fleet(connect), confirm: ask === null ? null : ask.confirm };

@@ -38,6 +38,7 @@ export type KeptSort =
   | "compiled code"
   | "checksums"
   | "file lists"
+  | "ssh defaults"
   /** In the state directory. */
   | "known directories"
   | "notifications";

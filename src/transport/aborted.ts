@@ -1,4 +1,4 @@
-// Lets work race against an AbortSignal without leaving listeners behind.
+// Lets work race against an AbortSignal without leaving listeners behind, and ends it after some time.
 
 import { setMaxListeners } from "node:events";
 import { deferred } from "./deferred.js";
@@ -23,4 +23,14 @@ export function raceAbort(signal: AbortSignal | undefined): AbortRace {
     race: (work) => Promise.race([work, promise]),
     done: () => signal?.removeEventListener("abort", onAbort),
   };
+}
+
+/**
+ * Aborts with the signal, or after this time. AbortSignal.any does not keep an AbortSignal.timeout alive: Node 20 collects it as
+ * garbage, and then it never comes.
+ */
+export function orAfter(signal: AbortSignal, ms: number): AbortSignal {
+  const late = new AbortController();
+  setTimeout(() => late.abort(new DOMException(`not done within ${ms} ms`, "TimeoutError")), ms).unref();
+  return AbortSignal.any([signal, late.signal]);
 }

@@ -9,6 +9,8 @@ export interface ConnectOptions {
   readonly homeDir: string;
   /** SSH_AUTH_SOCK; null: there is no agent. */
   readonly agentSocket: string | null;
+  /** The directory for caches; null or absent: nothing is kept. */
+  readonly cacheDir?: string | null;
   /** Reports host keys that are seen for the first time, and the like. */
   readonly onNote: (message: string) => void;
   /** Null: the ssh configuration decides. */

@@ -30,5 +30,10 @@ const RESERVED = new Set(
 
 /** The line that runs a program with arguments that no shell may change. */
 export function programLine([first = "", ...rest]: readonly string[]): string {
-  return [RESERVED.has(first) ? quote(first) : quoteIfNeeded(first), ...rest.map(quoteIfNeeded)].join(" ");
+  return [RESERVED.has(first) ? quote(first) : quoteIfNeeded(first), ...rest.map(argument)].join(" ");
+}
+
+/** Behind a program, `lr=0.01` sets no variable. */
+function argument(word: string): string {
+  return /^[\w./:@%+,-][\w./:@%+,=-]*$/.test(word) ? word : quoteIfNeeded(word);
 }

@@ -1,9 +1,13 @@
 // Properties of the build that no command shows.
 
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
 import { expect, test } from "vitest";
+import { runCommand } from "../rig/command.js";
+import { useOwnHome } from "../rig/own-home.js";
+import { startSshd } from "../rig/sshd.js";
 
+const own = useOwnHome();
 const DIST = new URL("../../dist/", import.meta.url);
 
 test("ssh2's own ciphers are found from dist/, where they were compiled", (context) => {
@@ -15,6 +19,32 @@ test("ssh2's own ciphers are found from dist/, where they were compiled", (conte
   const compiled = find(ssh2, "./protocol/crypto/build/Release/sshcrypto.node");
   if (compiled === null) return context.skip("there was no compiler when ssh2 was installed");
   expect(find(from, asked ?? "")).toBe(compiled);
+});
+
+test("with ssh2's compiled ciphers, no other one is compiled at each start", async (context) => {
+  const ssh2 = createRequire(createRequire(import.meta.url).resolve("ssh2"));
+  if (find(ssh2, "./protocol/crypto/build/Release/sshcrypto.node") === null)
+    return context.skip("there was no compiler when ssh2 was installed");
+  const { work, home } = own;
+  const hook = await work.write(
+    "hook.cjs",
+    `WebAssembly.instantiate = () => { require("fs").writeFileSync("compiled", ""); throw new Error("no"); };`,
+  );
+  const host = await startSshd({ name: "box" });
+  try {
+    const args = ["probe", "--no-gpu-required", "--machines", await host.machineFile()];
+    const env = { NODE_OPTIONS: `--require ${hook}` };
+    const { code, stderr } = await runCommand(args, {
+      program: "sshoal",
+      cwd: work.dir,
+      home: home.dir,
+      env,
+    });
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(existsSync(work.path("compiled"))).toBe(false);
+  } finally {
+    await host.stop();
+  }
 });
 
 test("the program requires no package except ssh2's compiled ciphers, so the package has no dependencies", () => {

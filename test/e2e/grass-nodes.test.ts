@@ -1,8 +1,9 @@
 // The multi-node lines of the second README of Grass, typed by sh exactly as written: a broker without a worker, a worker that
 // only dials out, and a computer that has neither. No cluster is set up: each line is all that a computer gets.
 
+import { statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { isRoot } from "../rig/account.js";
+import { isRoot, remoteAccount } from "../rig/account.js";
 import { useGrassNodes } from "../rig/grass-nodes.js";
 import { until } from "../rig/until.js";
 
@@ -14,11 +15,11 @@ describe.runIf(isRoot)("the second README, multi nodes", () => {
   const WORKER = "grass daemon --no-broker --connect my.server.com:7500";
   const JOB = 'grass enqueue --broker 1.2.3.4:7500 --require "{gpu:1}" cifar100 --lr=0.01';
 
-  test("several nodes: a broker, a worker behind a firewall that knows it by its DNS name, and commands from anywhere", async () => {
+  test("several nodes: a broker, a worker of another account behind a firewall that knows it by its DNS name, and commands from anywhere", async () => {
     const [broker, worker, anywhere] = [
-      await nodes.node(),
-      await nodes.node(["python", "lpr"]),
-      await nodes.node(),
+      await nodes.node("root"),
+      await nodes.node("plain", ["python", "lpr"]),
+      await nodes.node("plain"),
     ];
     const daemon = await broker.daemon("grass daemon --bind 0.0.0.0:7500 --no-worker --cert my_cert.p12");
     expect(daemon.stderr()).toContain("--cert has no effect");
@@ -40,6 +41,8 @@ describe.runIf(isRoot)("the second README, multi nodes", () => {
       "lpr paper.pdf on none",
       expect.stringMatching(/^python train\.py --lr=0\.01 on [0-3]$/),
     ]);
+    // As the account of the worker, not as that of the broker.
+    expect(statSync(worker.home.path("notes")).uid).toBe(remoteAccount().uid);
     const shown = await until(
       "both are over",
       async () => {
@@ -50,7 +53,7 @@ describe.runIf(isRoot)("the second README, multi nodes", () => {
     );
     expect(shown).toMatch(/^\[Daemon\]\nBroker: -\nWorker: -\n\[Broker @ 1\.2\.3\.4:7500\]\n/);
     expect(shown).toMatch(/^\S+ +- +- +cifar100 \(0 running\), print \(0 running\)$/m);
-    expect(shown).toMatch(/ cifar100 +1 +Success +python train\.py '--lr=0\.01' +\{"gpu":"[0-3]"\} +-$/m);
+    expect(shown).toMatch(/ cifar100 +1 +Success +python train\.py --lr=0\.01 +\{"gpu":"[0-3]"\} +-$/m);
     expect(await worker.ok("grass show", token)).toContain("Worker: tcp://my.server.com:7500");
 
     // A worker that stops and starts again serves its queues again.

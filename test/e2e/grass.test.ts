@@ -111,6 +111,11 @@ describe("refusals", () => {
       code: 2,
       stderr: "error: there is no queue q2, and no program\ntry: did you mean q1?\n",
     });
+    for (const line of ["grass delete-queue train", "grass show train"])
+      expect(await grass.type(line)).toMatchObject({
+        code: 2,
+        stderr: "error: there is no queue train\ntry: grass create-queue train, or grass show\n",
+      });
     const bad = await grass.type("grass create-queue q3 --json '{gpu 4}'");
     expect(bad).toMatchObject({ code: 2, stdout: "" });
     expect(bad.stderr).toMatch(/--json "\{gpu 4\}" cannot be read, line 1, column 6/);

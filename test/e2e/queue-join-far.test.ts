@@ -66,6 +66,36 @@ describe("through ssh", () => {
   );
 });
 
+describe("through ssh, while the service restarts", () => {
+  const far = useFarService({}, ["--no-local"]);
+  afterEach(() => endAll(far.home.dir));
+
+  test(
+    "a machine that has just joined comes back by itself, also past a stale socket, and its job goes on",
+    async () => {
+      const joined = far.spawn(["join", far.server, "--name", "laptop"]);
+      await said(joined, "joined: laptop");
+      // Its first connections are still ready, and lead to the service that is killed.
+      await far.killService();
+      await said(joined, "lost the link: ");
+      expect((await far.there(["serve", "--no-local"])).code).toBe(0);
+      await said(joined, "back: laptop");
+      const command = `touch ~/begun; ${waitFor("$HOME/go").replaceAll("'", '"')}; exit 6`;
+      const name = await far.add([], command);
+      await until("it has begun", () => existsSync(far.home.path("begun")), LONG_MS);
+      expect((await far.there(["serve", "restart", "--no-local"])).code).toBe(0);
+      await joined.until(() => joined.stdout().split("back: laptop").length === 3);
+      await far.home.write("go", "");
+      const job = await until("it is over", async () => {
+        const found = await far.job(name);
+        return found.state === "failed" ? found : null;
+      });
+      expect(job.outcome).toEqual({ kind: "exited", code: 6 });
+    },
+    LONG_MS,
+  );
+});
+
 describe("over TCP", () => {
   const far = useFarService({}, ["--no-local", "--listen", "127.0.0.1:0"]);
   let link: Relay;

@@ -74,6 +74,38 @@ test(
 );
 
 test(
+  "every other verb of a service takes --server, and the commands that it prints name the server",
+  async () => {
+    const name = await far.add(["--hold"], "echo sshoal: acc=0.5");
+    const act = (...words: string[]) => far.run([...words, "--server", far.server]);
+    const server = `--server ${far.server}`;
+    expect((await act("why", name)).stdout).toContain(`it is held: sshoal release ${name} ${server}\n`);
+    expect((await act("release", name)).code).toBe(0);
+    expect((await act("wait", name)).code).toBe(0);
+    expect(JSON.parse((await act("results", "default/", "--json")).stdout)).toMatchObject({
+      metrics: { acc: 0.5 },
+    });
+    expect((await act("drain", "localhost")).stdout).toBe("draining: localhost; queue default\n");
+    const second = await far.add([], "true");
+    expect((await act("hold", second)).stdout).toBe(`held: ${second}\n`);
+    const waiting = far.spawn(["wait", second, "--server", far.server]);
+    await waiting.until(({ stderr }) =>
+      stderr().includes(`will not start before sshoal release ${second} ${server}\n`),
+    );
+    expect((await act("release", second)).code).toBe(0);
+    expect((await act("undrain", "localhost")).stdout).toBe("open again: localhost; queue default\n");
+    expect((await waiting.ended).code).toBe(0);
+    await far.work.write("lr.yaml", "command: echo {x}\ngrid: {x: [1, 2]}\n");
+    const swept = ["sweep", "lr.yaml", "--enqueue", "default", "--num-cpus", "0.01", "--cwd", far.dir];
+    expect((await act(...swept)).stdout).toBe("default/3\ndefault/4\n");
+    expect((await act("wait", "default")).code).toBe(0);
+    const impossible = ["enqueue", "default", "--server", far.server, "--require", "{tpu: 1}", "true"];
+    expect((await far.run(impossible)).stderr).toContain(`sshoal queue list ${server}\n`);
+  },
+  LONG_MS,
+);
+
+test(
   "a directory that is not there is refused, with both ways out",
   async () => {
     // Only root's own directories can be closed to the account there.

@@ -1,14 +1,14 @@
 // A queue service on a machine of its own, as the plain account, and commands of a laptop that ask it through ssh.
 
-import { execFileSync, spawn } from "node:child_process";
-import { chownSync, cpSync, existsSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { chownSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach } from "vitest";
-import { isRoot, readableCopy, remoteAccount, takeFromRemote } from "./account.js";
+import { isRoot, remoteAccount, takeFromRemote } from "./account.js";
 import type { JsonEvent } from "./batch.js";
 import { type CommandResult, type LiveCommand, runCommand, spawnCommand } from "./command.js";
+import { installed } from "./installed.js";
 import { makeHome } from "./own-home.js";
 import { commandOf, killAll, pidsWithHome } from "./processes.js";
 import { type Relay, startRelay } from "./relay.js";
@@ -122,21 +122,4 @@ function runThere(
   return new Promise((resolve) => {
     child.once("close", (code, signal) => resolve({ code, signal, ...text }));
   });
-}
-
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const SQLITE = ["node_modules/@photostructure/sqlite", "node_modules/node-gyp-build"];
-let copied: string | undefined;
-
-/** An installation that the account can read, with the database that an older Node.js needs. */
-function installed(): string {
-  if (copied !== undefined) return copied;
-  const dist = readableCopy(join(ROOT, "dist"));
-  if (isRoot) {
-    for (const name of SQLITE)
-      if (existsSync(join(ROOT, name))) cpSync(join(ROOT, name), join(dist, name), { recursive: true });
-    execFileSync("chmod", ["-R", "a+rX", dist]);
-  }
-  copied = dist;
-  return dist;
 }

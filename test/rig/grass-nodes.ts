@@ -1,12 +1,14 @@
 // Several computers for tests of `grass`: homes of their own on a network of their own, which has the addresses and names of
 // the tool's documentation. Only root can make such a network.
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { afterEach, beforeEach } from "vitest";
+import { remoteAccount } from "./account.js";
 import { makeBin, notesIn, type Typed, typing } from "./grass.js";
+import { installed } from "./installed.js";
 import { makeHome } from "./own-home.js";
 import { killAll, pidsWithHome } from "./processes.js";
 import { until } from "./until.js";
@@ -20,8 +22,8 @@ interface GrassNode extends Typed {
 }
 
 export interface GrassNodes {
-  /** A new computer. */
-  node(programs?: readonly string[]): Promise<GrassNode>;
+  /** A new computer of this account, or of the plain one. */
+  node(account: "root" | "plain", programs?: readonly string[]): Promise<GrassNode>;
 }
 
 /** Call it at the top of a test file. `address`: of all computers, with this name. */
@@ -35,6 +37,7 @@ export function useGrassNodes(address: string, name: string): GrassNodes {
       `ip addr add ${address}/32 dev lo`,
       "hosts=$(mktemp)",
       `{ cat /etc/hosts; echo '${address} ${name}'; } > $hosts`,
+      "chmod 644 $hosts",
       "mount --bind $hosts /etc/hosts",
       "rm $hosts",
       "echo ready",
@@ -57,11 +60,15 @@ export function useGrassNodes(address: string, name: string): GrassNodes {
     network.stdin?.end();
   });
   return {
-    async node(programs = []) {
+    async node(account, programs = []) {
       const home = await makeHome();
       homes.push(home);
-      makeBin(home.path("bin"), programs);
+      const isPlain = account === "plain";
+      const { uid, gid } = remoteAccount();
+      const become = ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--"];
+      makeBin(home.path("bin"), programs, isPlain ? installed() : undefined);
       await Promise.all([mkdir(home.path("runtime"), { mode: 0o700 }), mkdir(home.path("work"))]);
+      if (isPlain) execFileSync("chown", ["-R", `${uid}:${gid}`, home.dir]);
       const note = `${home.dir}/.local/state/sshoal/service@${hostname().replace(/[^\w.-]/g, "_")}`;
       const inside = ["nsenter", "-t", `${network.pid}`, "-n", "-m", `--wd=${home.path("work")}`, "--"];
       return {
@@ -72,7 +79,7 @@ export function useGrassNodes(address: string, name: string): GrassNodes {
           homeDir: home.dir,
           cwd: home.path("work"),
           env: { XDG_RUNTIME_DIR: home.path("runtime") },
-          through: inside,
+          through: isPlain ? [...inside, ...become] : inside,
         }),
       };
     },

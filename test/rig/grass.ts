@@ -64,9 +64,9 @@ interface Typing {
 export type Typed = Pick<GrassRig, "type" | "ok" | "daemon">;
 
 /** The programs of a computer: ours, and stand-ins for those of users. */
-export function makeBin(bin: string, programs: readonly string[]): void {
+export function makeBin(bin: string, programs: readonly string[], dist = DIST): void {
   mkdirSync(bin);
-  for (const name of ["grass", "sshoal"]) symlinkSync(`${DIST}/${name}.js`, `${bin}/${name}`);
+  for (const name of ["grass", "sshoal"]) symlinkSync(`${dist}/${name}.js`, `${bin}/${name}`);
   for (const name of programs) {
     writeFileSync(`${bin}/${name}`, NOTING);
     chmodSync(`${bin}/${name}`, 0o755);

@@ -98,6 +98,7 @@ const CACHE_SORTS: readonly (readonly [keyof typeof CACHE_LIMITS, KeptSort])[] =
   ["code", "compiled code"],
   ["digests", "checksums"],
   ["trees", "file lists"],
+  ["ssh", "ssh defaults"],
 ];
 
 function cleanCache({ cacheDir, isDryRun, now }: ComputerToClean): KeptHere[] {

@@ -8,6 +8,7 @@ import type { BatchState } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import type { JobId } from "../../model/job.js";
 import { isHere } from "../../run/home/lock.js";
+import { orAfter } from "../../transport/aborted.js";
 import { describeHolder, loadBatch, readBatchHolder } from "../find/batches-here.js";
 import { type Follower, HELLO_MS, reachFollower } from "../follower/ask-follower.js";
 import { watchBatch } from "../follower/watch-batch.js";
@@ -22,7 +23,7 @@ export async function waitWithFollower(
   jobs: readonly JobId[] | null,
   means: WaitMeans,
 ): Promise<void> {
-  const within = AbortSignal.any([means.signal, AbortSignal.timeout(HELLO_MS)]);
+  const within = orAfter(means.signal, HELLO_MS);
   const follower = await reachFollower(means.results, stem, within).catch(orNone);
   if (follower === null) await watchRecord(stem, jobs, means);
   else await watchFollower(follower, stem, jobs, means);

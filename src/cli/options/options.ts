@@ -128,8 +128,9 @@ function parseWords(words: Words, reading: EnqueueReading | null): Invocation {
   const isSweep = program === "simple_hypersearch" || (program === "sshoal" && argv[0] === "sweep");
   const { rest, parameters } = isSweep ? separateParameters(argv) : { rest: argv, parameters: [] };
   const configured = { places: config.places, read: () => read(), commands: () => root.commands };
+  const isAlone = reading !== null && config.files.length === 0;
   const describe = (which: Program) =>
-    describeProgram({ program: which, env, parameters, reading, choose, configured });
+    describeProgram({ program: which, env, parameters, reading, isAlone, choose, configured });
   const root = describe(program);
   for (const command of [root, ...root.commands]) {
     command
@@ -165,6 +166,8 @@ interface Description extends Pick<Words, "program" | "env"> {
   /** For a sweep: the words of each -p. */
   readonly parameters: readonly (readonly string[])[];
   readonly reading: EnqueueReading | null;
+  /** Only the command of `reading` is needed: describing all others takes longer than anything else here. */
+  readonly isAlone: boolean;
   readonly choose: (invocation: Invocation) => void;
   readonly configured: Configured;
 }
@@ -180,15 +183,26 @@ function describeProgram(description: Description): Command {
 export function describeForReading(program: Program): Command {
   const read = () => ({ settings: [], groups: new Map() });
   const configured: Configured = { places: [], read, commands: () => [] };
-  return describeProgram({ program, env: {}, parameters: [], reading: null, choose: () => {}, configured });
+  return describeProgram({
+    program,
+    env: {},
+    parameters: [],
+    reading: null,
+    isAlone: false,
+    choose: () => {},
+    configured,
+  });
 }
 
-function describeCommands({ program, env, parameters, reading, choose, configured }: Description): Command {
+function describeCommands(description: Description): Command {
+  const { program, env, parameters, reading, isAlone, choose, configured } = description;
   if (program === "grass") return describeGrass(env, reading, choose);
   if (program === "execute_remote") return describeRemote(choose);
   if (program === "simple_hypersearch") return describeHypersearch(parameters, choose);
   if (program === "simple_gpu_scheduler")
     return describeGpuScheduler(env, (options) => choose({ command: "run", options, revise: () => options }));
+  if (program === "sshoal" && isAlone)
+    return new Command(program).addCommand(describeEnqueue(reading, choose));
   const run = describeRun(program === "sshoal" ? new Command("run") : new Command("execute_batch"));
   run.action((script: string | undefined, raw: RawRun) =>
     choose({

@@ -12,7 +12,7 @@ import {
   isMachineFile,
   type MachineContext,
 } from "./find-machine.js";
-import { type ParsedMachine, parseMachine } from "./machine-file.js";
+import type { ParsedMachine } from "./machine-file.js";
 import { expandHome, nameMachines } from "./machine-places.js";
 import { plainMachine } from "./plain-machine.js";
 
@@ -106,6 +106,8 @@ async function loadMachineFile(
   }
   const absolute = resolve(cwd, path);
   const source = { name, file: path, directory: dirname(absolute), homeDir, configFile };
+  // Loads the YAML parser, which other names do not need.
+  const { parseMachine } = await import("./machine-file.js");
   const machine = parseMachine(await readFile(absolute), source);
   const keyProblems = machine.key === null ? [] : await findKeyProblems(machine.key);
   return { ...machine, problems: [...machine.problems, ...keyProblems] };

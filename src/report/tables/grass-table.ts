@@ -6,7 +6,7 @@ import type { JobWord } from "../../model/standing.js";
 import { escapeC1 } from "../lines/json-lines.js";
 import { type Look, type Span, type Style, span } from "../live/styled-text.js";
 import { formatAge } from "../text/amounts.js";
-import { outcomeWords } from "../text/outcome-words.js";
+import { outcomeWords, reasonWords } from "../text/outcome-words.js";
 import { printable } from "../text/printable.js";
 import { fitWidth, padWidth, textWidth } from "../text/width.js";
 import { obstacleWords } from "./queue-table.js";
@@ -136,7 +136,7 @@ function allocationOf({ got }: QueueJob): Record<string, string> | null {
   return entries.length === 0 ? null : Object.fromEntries(entries);
 }
 
-function resultOf({ state, outcome, reason, machine }: QueueJob): string {
+function resultOf({ state, outcome, reason, machine, stderrTail }: QueueJob): string {
   switch (state) {
     case "waiting":
       return obstacleWords(reason ?? "");
@@ -145,6 +145,9 @@ function resultOf({ state, outcome, reason, machine }: QueueJob): string {
     case "succeeded":
       return "-";
     case "failed":
+      // It did not begin, and the exit code is not one of its own.
+      if (outcome?.kind === "exited" && outcome.cause === "setup-failed")
+        return `spawn error: ${reasonWords(outcome, stderrTail ?? "").replace(/^sshoal: /, "")}`;
       if (outcome?.kind === "exited") return `exit code ${outcome.code}`;
       if (outcome?.kind === "killed") return `exit by signal ${outcome.signal}`;
       return outcome === null ? "" : outcomeWords(outcome, "");

@@ -49,7 +49,7 @@ function readHead(socket: Duplex): Promise<{ readonly head: string; readonly res
   return new Promise((resolve, reject) => {
     let bytes: Buffer = Buffer.alloc(0);
     const done = () => {
-      socket.off("data", onData).off("close", onClose).pause();
+      socket.off("data", onData).off("end", onClose).off("close", onClose).pause();
     };
     const onClose = () => {
       done();
@@ -63,7 +63,7 @@ function readHead(socket: Duplex): Promise<{ readonly head: string; readonly res
       if (end === -1) reject(lost(socket, "the answer is no HTTP"));
       else resolve({ head: bytes.subarray(0, end).toString("latin1"), rest: bytes.subarray(end + 4) });
     };
-    socket.on("data", onData).once("close", onClose);
+    socket.on("data", onData).once("end", onClose).once("close", onClose);
   });
 }
 

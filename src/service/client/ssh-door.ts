@@ -184,11 +184,21 @@ class Link {
     // Most commands ask a few times. Connections that are made with the first one save a round trip each.
     if (this.#forwards === null) this.#ready = Array.from({ length: AT_ONCE }, () => this.#forward(service));
     if (this.#forwards === null) setTimeout(() => this.#dropReady(), READY_MS).unref();
-    const socket = (await this.#ready.shift()) ?? (await this.#forward(service));
+    const socket = (await this.#takeReady()) ?? (await this.#forward(service));
     // The same answer means that sshd does not allow it, or that nothing listens.
     if (socket === null) return this.#forwards === true ? null : this.#bridge(service);
     this.#forwards = true;
     return socket;
+  }
+
+  /** Null: none is left that still leads to a service. */
+  async #takeReady(): Promise<Duplex | null> {
+    for (let next = this.#ready.shift(); next !== undefined; next = this.#ready.shift()) {
+      const socket = await next;
+      if (socket?.writable) return socket;
+      socket?.destroy();
+    }
+    return null;
   }
 
   /** Later they may belong to a service that has ended. */

@@ -8,6 +8,7 @@ import { readAccount } from "../../account.js";
 import { raceAbort } from "../aborted.js";
 import { ConnectError, type SshAddress } from "../connect-error.js";
 import { quoteIfNeeded } from "../quote.js";
+import { keepDefaults, recallDefaults } from "./kept-defaults.js";
 import { formTarget, parseSettings } from "./parse-ssh-config.js";
 import type { Settings } from "./settings.js";
 import { DEFAULTS_WITHOUT_SSH, loadSettingsWithoutSsh } from "./ssh-config-library.js";
@@ -18,6 +19,8 @@ export interface ConfigOptions {
   readonly agentSocket: string | null;
   readonly hostKeys: HostKeyPolicy | null;
   readonly onNote: (message: string) => void;
+  /** For what the program prints each time; null: nothing is kept. */
+  readonly cacheDir?: string | null;
   /** `ssh`; tests name a program that does not exist. */
   readonly program?: string;
 }
@@ -39,9 +42,9 @@ const GSSAPI = "gssapiauthentication";
 
 /** Asks once per way of naming a machine. */
 export function createSshConfig(options: ConfigOptions): SshConfig {
-  const { program = "ssh" } = options;
+  const { program = "ssh", cacheDir = null } = options;
   const asked = new Map<string, Promise<SshTarget>>();
-  const loadDefaults = once(() => askDefaults(program));
+  const loadDefaults = once(() => loadDefaultsOf(program, cacheDir));
   const loadSystemGssapi = once(() => askSystemGssapi(program));
   const load = async (address: SshAddress, jump: string | null) => {
     const ownConfig = configWords(address, options.homeDir);
@@ -89,9 +92,14 @@ function addressWords({ host, port, username }: SshAddress, jump: string | null)
 }
 
 /** Null: there is no ssh, or it is not OpenSSH's. */
-async function askDefaults(program: string): Promise<Settings | null> {
+async function loadDefaultsOf(program: string, cacheDir: string | null): Promise<Settings | null> {
+  const place = { program, cacheDir, now: Date.now() };
+  const kept = recallDefaults(place);
+  if (kept !== null) return parseSettings(kept);
   const { stdout, problem } = await run(program, ["-F", "none", "--", "localhost"]);
-  return problem === null ? parseSettings(stdout) : null;
+  if (problem !== null) return null;
+  keepDefaults(place, stdout);
+  return parseSettings(stdout);
 }
 
 /** Debian and Red Hat turn GSSAPI on by default. The user did not ask for it, and without a ticket it does nothing. */

@@ -38,6 +38,8 @@ export function plainDuplex(channel: Duplex, end: () => void): Duplex {
   channel.once("close", () => {
     goOn(brokenPipe("the channel is closed"));
     if (!channel.readableEnded) finish();
+    // Nothing can be sent any more, so that a stream that is only kept ready shows that it is over.
+    duplex.end();
   });
   return duplex;
 }

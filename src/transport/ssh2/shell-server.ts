@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import ssh2, { type AuthContext, type Connection, type ServerChannel, type Session } from "ssh2";
-import { raceAbort } from "../aborted.js";
+import { orAfter, raceAbort } from "../aborted.js";
 import { deferred } from "../deferred.js";
 import { gatherWrites } from "./gather-writes.js";
 import { KEEPALIVE } from "./keepalive.js";
@@ -62,8 +62,7 @@ export async function serveShell(serving: ShellServing, signal: AbortSignal): Pr
   });
   server.on("error", end);
   server.injectSocket(stream as Socket);
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(LOGIN_WITHIN_MS)]);
-  const abort = raceAbort(patience);
+  const abort = raceAbort(orAfter(signal, LOGIN_WITHIN_MS));
   try {
     await abort.race(ready.promise);
   } catch (error) {

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { quote, quoteIfNeeded, sh } from "../../../src/transport/quote.js";
+import { programLine, quote, quoteIfNeeded, sh } from "../../../src/transport/quote.js";
 
 const words = fc.array(
   fc.oneof(
@@ -22,6 +22,24 @@ test.each([[["sh"]], [["busybox", "ash"]]])("%s prints exactly the words that we
     }),
     { numRuns: 100 },
   );
+});
+
+test.each(["sh", "bash"])("the line of a program gives %s exactly its words", (shell) => {
+  const plain = fc.array(fc.string({ unit: fc.constantFrom(..."aA1_./:@%+,=-~{}* '") }), { maxLength: 20 });
+  fc.assert(
+    fc.property(plain, (list) => {
+      const printed = execFileSync(shell, ["-c", programLine(["printf", "%s\\0", "-", ...list])]);
+      expect(printed.toString()).toBe(["-", ...list].map((word) => `${word}\0`).join(""));
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("arguments of a program are quoted only if needed, and its name also if it would set a variable", () => {
+  expect(programLine(["python", "train.py", "lr=0.01", "--x=1", "=a", "A=~"])).toBe(
+    "python train.py lr=0.01 --x=1 '=a' 'A=~'",
+  );
+  expect(programLine(["A=1", "b"])).toBe("'A=1' b");
 });
 
 test("a word with a NUL byte is refused", () => {

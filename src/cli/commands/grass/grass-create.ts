@@ -10,11 +10,12 @@ import type { ServiceClient } from "../../../service/client/service-client.js";
 import { brokerOf } from "../../options/grass/broker-option.js";
 import type { GrassCreateOptions } from "../../options/grass/create-queue-options.js";
 import { note } from "../../terminal/note.js";
-import { loadQueues, unknownQueue } from "../queue/queued-jobs.js";
+import { loadQueues } from "../queue/queued-jobs.js";
 import { needService } from "../queue/service-here.js";
 import { bindQueue, boundSpec, brokerOfWorker, unbindQueue } from "./bind-queue.js";
 import { isProgram } from "./find-program.js";
 import { needGrass } from "./need-grass.js";
+import { noSuchQueue } from "./place-job.js";
 import { runningWorker } from "./worker-file.js";
 
 export async function grassCreate({ spec: asked, env, notes }: GrassCreateOptions): Promise<ExitCode> {
@@ -39,8 +40,8 @@ export async function grassCreate({ spec: asked, env, notes }: GrassCreateOption
 
 export async function grassDelete(name: string): Promise<ExitCode> {
   const client = await needGrass(brokerOf({}));
-  const names = (await loadQueues(client)).map((each) => each.name);
-  if (!names.includes(name)) throw unknownQueue(name, names);
+  const queues = await loadQueues(client);
+  if (!queues.some((each) => each.name === name)) throw noSuchQueue(name, queues);
   await client.delete(`/v1/queues/${name}`);
   unbindQueue(name);
   process.stdout.write(`deleted: ${name}\n`);

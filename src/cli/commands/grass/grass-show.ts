@@ -16,10 +16,10 @@ import type { ServiceClient } from "../../../service/client/service-client.js";
 import { programLine } from "../../../transport/quote.js";
 import { brokerOf } from "../../options/grass/broker-option.js";
 import type { GrassShowOptions } from "../../options/grass/grass-show-options.js";
-import { queueNamed } from "../queue/enqueue.js";
 import { loadAllJobs } from "../queue/queued-jobs.js";
 import { findService, HERE } from "../queue/service-here.js";
 import { needGrass } from "./need-grass.js";
+import { noSuchQueue } from "./place-job.js";
 import { runningWorker } from "./worker-file.js";
 import { inDirectory, workerDirectory } from "./worker-queue.js";
 
@@ -53,7 +53,8 @@ export async function grassShow({ queue, isJson, isLive, server }: GrassShowOpti
 
 async function load(client: ServiceClient, name: string | null, isAll: boolean): Promise<GrassState> {
   const state = await client.get<State>("/v1/state");
-  const queues = name === null ? state.queues : [queueNamed(name, state.queues)];
+  const queues = name === null ? state.queues : state.queues.filter((each) => each.name === name);
+  if (name !== null && queues.length === 0) throw noSuchQueue(name, state.queues);
   const names = new Set(queues.map((queue) => queue.name));
   const some = isAll
     ? (await Promise.all([...names].map((queue) => loadAllJobs(client, { queue })))).flat()

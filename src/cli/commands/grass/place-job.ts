@@ -36,7 +36,7 @@ export function placeJob<Q extends Pick<QueueSpec, "name" | "prefix">>(
       note: `no queue is named ${programOf(words)}: this goes to the queue ${DEFAULT_QUEUE}`,
     };
   const queue = queues.find((each) => each.name === name);
-  if (queue === undefined) throw unknownQueue(name, queues, "");
+  if (queue === undefined) throw noSuchQueue(name, queues);
   // The words of a queue with a command are its arguments: `lr=0.01` is one of them.
   if (ownPrefix(queue).length > 0) return { queue, words, variables: [], note: null };
   checkBeginning(words);
@@ -65,7 +65,7 @@ function inDefault<Q extends Pick<QueueSpec, "name" | "prefix">>(
 ): Omit<Placed<Q>, "note"> {
   const queue = queues.find(({ name }) => name === DEFAULT_QUEUE);
   const program = programOf(words);
-  if (queue === undefined || !isProgram(program)) throw unknownQueue(program, queues, ", and no program");
+  if (queue === undefined || !isProgram(program)) throw noSuchQueue(program, queues, ", and no program");
   return { queue, ...withoutVariables(words, "") };
 }
 
@@ -82,7 +82,7 @@ function withoutVariables(
   throw new UserError("which command?", { hint: `grass enqueue ${queue || "q1"} -- python train.py` });
 }
 
-function unknownQueue(name: string, queues: readonly Pick<QueueSpec, "name">[], also: string): UserError {
+export function noSuchQueue(name: string, queues: readonly Pick<QueueSpec, "name">[], also = ""): UserError {
   const [nearest] = suggest(
     name,
     queues.map((each) => each.name),

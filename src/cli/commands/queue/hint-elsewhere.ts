@@ -5,7 +5,7 @@ import { quoteIfNeeded } from "../../../transport/quote.js";
 
 /** A command, up to a comma, a bracket or the end; not a sentence that begins with one. */
 const COMMAND =
-  /\bsshoal (?:queue list|queue create \S+|show|results|logs|stop|retry|remove|resume|release)(?: [^\s,;)-][^\s,;)]*)?(?: --state [\w,]*\w)?(?=$|[,;)])/g;
+  /\bsshoal (?:queue list|queue create \S+|show|results|logs|why|wait|stop|retry|remove|resume|release|drain|undrain)(?: [^\s,;)-][^\s,;)]*)?(?: --state [\w,]*\w)?(?=$|[,;)])/g;
 
 /** Runs the work. The commands in the hint of its mistake get the server that was typed. */
 export async function hintElsewhere<T>(typed: string | null, work: () => Promise<T>): Promise<T> {
@@ -19,6 +19,8 @@ export async function hintElsewhere<T>(typed: string | null, work: () => Promise
   }
 }
 
-export function withServer(hint: string, typed: string): string {
+/** Null: as it is. */
+export function withServer(hint: string, typed: string | null): string {
+  if (typed === null) return hint;
   return hint.replace(COMMAND, (command) => `${command} --server ${quoteIfNeeded(typed)}`);
 }

@@ -11,6 +11,7 @@ import { jsonLine } from "../../../report/lines/json-lines.js";
 import { dialIn } from "../../../service/client/dial-in.js";
 import { ServiceError } from "../../../service/client/service-answer.js";
 import { type Dialled, type Door, LostConnection } from "../../../service/client/service-door.js";
+import { orAfter } from "../../../transport/aborted.js";
 import { makeOneTimeKey } from "../../../transport/ssh2/one-time-key.js";
 import { type ServedShell, serveShell } from "../../../transport/ssh2/shell-server.js";
 import type { JoinOptions } from "../../options/queue/join-options.js";
@@ -87,7 +88,7 @@ async function knock(door: Door, leaving: AbortSignal): Promise<Dialled | null> 
 
 /** Owns the socket. Throws as dial does. */
 async function joinOver(socket: Duplex, door: Door, me: Joining, leaving: AbortSignal): Promise<ServedShell> {
-  const signal = AbortSignal.any([leaving, AbortSignal.timeout(ANSWER_WITHIN_MS)]);
+  const signal = orAfter(leaving, ANSWER_WITHIN_MS);
   const cut = () => socket.destroy();
   socket.on("error", () => {});
   signal.addEventListener("abort", cut);

@@ -6,6 +6,7 @@ import { queuedJobJson, queuedJobLine } from "../../../report/tables/queue-table
 import { formatDuration } from "../../../report/text/amounts.js";
 import type { WaitOptions } from "../../options/wait-options.js";
 import { note } from "../../terminal/note.js";
+import { withServer } from "./hint-elsewhere.js";
 import { queuedExitCode } from "./queued-exit-code.js";
 import { addressOf, loadQueuedJobs, type OnQueue } from "./queued-jobs.js";
 import { interruption } from "./wait-for-added.js";
@@ -21,7 +22,7 @@ export async function waitOnQueue({ client, words }: OnQueue, options: WaitOptio
       throw error;
     },
   );
-  noteHeld(jobs);
+  noteHeld(jobs, options.server.typed);
   const giving = new AbortController();
   const { signal, stop } = interruption();
   const leave = () => giving.abort(signal.reason);
@@ -60,12 +61,12 @@ function endLines(all: readonly QueueJob[]): string[] {
   ];
 }
 
-function noteHeld(jobs: readonly QueueJob[]): void {
+function noteHeld(jobs: readonly QueueJob[], server: string | null): void {
   const held = jobs.filter(({ isHeld, state }) => isHeld && !isOver(state));
   const [first] = held;
   if (first === undefined) return;
   const which = held.length === 1 ? `${addressOf(first)} is held` : `${held.length} jobs are held`;
-  note(`${which}, and will not start before sshoal release ${addressOf(first)}`);
+  note(withServer(`${which}, and will not start before sshoal release ${addressOf(first)}`, server));
 }
 
 function timedOut(seconds: number): UserError {

@@ -31,9 +31,9 @@ const JOB: QueueJob = {
   results: "/r",
 };
 
-function draw(columns: number): string[] {
+function draw(columns: number, job = JOB): string[] {
   const daemon = { pid: 1, worker: null };
-  const state = { daemon, address: "/s", workers: [], jobs: [JOB], left: 0 };
+  const state = { daemon, address: "/s", workers: [], jobs: [job], left: 0 };
   return grassLines(state, { signs: { ellipsis: "…" }, columns }).map((line) =>
     line.map(({ text }) => text).join(""),
   );
@@ -48,4 +48,12 @@ test("at 80 columns the command is cut, and the result is not", () => {
 test("where there is room, dates and commands are whole", () => {
   expect(draw(160).at(-1)).toContain(JOB.command);
   expect(draw(160).at(-1)).toMatch(/^1970-/);
+});
+
+test("a job that could not begin is a spawn error with its reason, as in that tool", () => {
+  const outcome = { kind: "exited", code: 125, cause: "setup-failed" } as const;
+  const stderrTail = "sshoal: the job cannot run in /data on gpu1: no such directory, or no access\n";
+  expect(draw(160, { ...JOB, outcome, stderrTail }).at(-1)).toMatch(
+    / {2}spawn error: the job cannot run in \/data on gpu1: no such directory/,
+  );
 });

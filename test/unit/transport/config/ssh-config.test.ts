@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { chmodSync, existsSync, readdirSync, utimesSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import {
@@ -324,5 +324,64 @@ esac
     const config = configOf({ program: await sshSaying(everywhere, here) });
     const target = await config.resolve(anAddress(), null);
     expect(target.needsOpenssh).toEqual(reasons);
+  });
+});
+
+describe("what ssh prints without a configuration", () => {
+  let program: string;
+  let cacheDir: string;
+  beforeEach(async () => {
+    cacheDir = home.path("cache");
+    await rm(cacheDir, { recursive: true, force: true });
+    await mkdir(cacheDir, { mode: 0o700 });
+    program = await writeSsh("aes128-ctr");
+  });
+
+  /** Notes when it is asked without a configuration. */
+  async function writeSsh(ciphers: string): Promise<string> {
+    await rm(home.path("defaults-asked"), { force: true });
+    const file = await home.write(
+      "ssh-with-defaults",
+      `#!/bin/sh
+case "$*" in *"-F none "*) echo x >> ${home.path("defaults-asked")} ;; esac
+echo ciphers ${ciphers}
+`,
+    );
+    chmodSync(file, 0o755);
+    return file;
+  }
+
+  async function timesAsked(): Promise<number> {
+    const reasons = (await configOf({ program, cacheDir }).resolve(anAddress(), null)).needsOpenssh;
+    expect(reasons).toEqual([]);
+    return (await home.read("defaults-asked").catch(() => "")).length / 2;
+  }
+
+  test("is asked once, as long as the program stays the same", async () => {
+    expect([await timesAsked(), await timesAsked()]).toEqual([1, 1]);
+    expect(await configOf({ program, cacheDir }).hasSsh()).toBe(true);
+    // With the kept answer, the new list would look like a setting of the user.
+    await writeSsh("chacha20-poly1305@openssh.com");
+    expect([await timesAsked(), await timesAsked()]).toEqual([1, 1]);
+  });
+
+  test("is asked again after a day", async () => {
+    await timesAsked();
+    const [kept = ""] = readdirSync(`${cacheDir}/ssh`);
+    const before = Date.now() / 1000 - 25 * 3600;
+    utimesSync(`${cacheDir}/ssh/${kept}`, before, before);
+    expect([await timesAsked(), await timesAsked()]).toEqual([2, 2]);
+  });
+
+  test("is not kept where other accounts can write, nor if the program fails", async () => {
+    await mkdir(`${cacheDir}/ssh`);
+    chmodSync(`${cacheDir}/ssh`, 0o777);
+    expect([await timesAsked(), await timesAsked()]).toEqual([1, 2]);
+    expect(readdirSync(`${cacheDir}/ssh`)).toEqual([]);
+    await rm(`${cacheDir}/ssh`, { recursive: true });
+    program = await home.write("ssh-that-fails", "#!/bin/sh\nexit 1\n");
+    chmodSync(program, 0o755);
+    expect(await configOf({ program, cacheDir }).hasSsh()).toBe(false);
+    expect(existsSync(`${cacheDir}/ssh`)).toBe(false);
   });
 });

@@ -16,6 +16,8 @@ test.each([
   ["did you mean train/8?", "did you mean train/8?"],
   ["sshoal show prints the jobs once", "sshoal show prints the jobs once"],
   ["sshoal queue list --server lab", "sshoal queue list --server lab"],
+  ["it is held: sshoal release q/2", "it is held: sshoal release q/2 --server lab"],
+  ["drained: sshoal undrain q/gpu1", "drained: sshoal undrain q/gpu1 --server lab"],
 ])("the hint %j names the server", (hint, expected) => {
   expect(withServer(hint, "lab")).toBe(expected);
 });
