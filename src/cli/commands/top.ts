@@ -16,6 +16,7 @@ import { Results } from "../../run/home/results.js";
 import type { TopOptions } from "../options/top-options.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { lastingConnector } from "../terminal/connectors.js";
+import { onEndingSignals } from "../terminal/ending-signals.js";
 import { KeyScreen } from "../terminal/key-screen.js";
 import { note } from "../terminal/note.js";
 import { printRoom } from "../terminal/print-room.js";
@@ -25,7 +26,6 @@ const ORDERS: ReadonlyMap<string, RoomOrder> = new Map([
   ["u", "use"],
   ["w", "who"],
 ]);
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export async function top(options: TopOptions): Promise<ExitCode> {
   const surroundings = readSurroundings();
@@ -55,7 +55,7 @@ async function watch(
     if (how !== "key") code = ExitCode.Interrupted;
     leaving.abort();
   };
-  for (const signal of SIGNALS) process.on(signal, leave);
+  const unlisten = onEndingSignals(leave);
   const names = machines.map(({ name }) => name);
   const view = new TopView({ machines: names, stream: process.stdout, now: Date.now, ...abilities });
   const onKey = (key: string) => {
@@ -75,7 +75,7 @@ async function watch(
   } finally {
     screen.close();
     view.close();
-    for (const signal of SIGNALS) process.off(signal, leave);
+    unlisten();
   }
 }
 

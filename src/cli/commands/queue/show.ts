@@ -11,6 +11,7 @@ import { type QueueChoice, type QueueOrder, queueLines } from "../../../report/t
 import { queuedJobJson } from "../../../report/tables/queue-table.js";
 import type { ServiceClient } from "../../../service/client/service-client.js";
 import type { ShowOptions } from "../../options/queue/show-options.js";
+import { onEndingSignals } from "../../terminal/ending-signals.js";
 import { KeyScreen } from "../../terminal/key-screen.js";
 import { queueNamed } from "./enqueue.js";
 import { type JobPage, jobsPath, loadAllJobs, loadQueues } from "./queued-jobs.js";
@@ -121,7 +122,6 @@ const SCROLLS: ReadonlyMap<string, readonly [number, "line" | "window"]> = new M
   ["g", [-1e9, "line"]],
   ["G", [1e9, "line"]],
 ]);
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 async function watch(
   client: ServiceClient,
@@ -135,7 +135,7 @@ async function watch(
     if (how !== "key") code = ExitCode.Interrupted;
     leaving.abort();
   };
-  for (const signal of SIGNALS) process.on(signal, leave);
+  const unlisten = onEndingSignals(leave);
   let state = await load(client, name, choice);
   const view = new QueueView({ stream: process.stdout, now: Date.now, ...abilities, choice });
   view.show(state);
@@ -163,7 +163,7 @@ async function watch(
     leaving.abort();
     screen.close();
     view.close();
-    for (const signal of SIGNALS) process.off(signal, leave);
+    unlisten();
   }
 }
 
