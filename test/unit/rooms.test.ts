@@ -164,6 +164,15 @@ test("plan/, sweep/, results/ and fitness/ depend only on their arguments", () =
   expect(impure).toEqual([]);
 });
 
+test("only plan/ changes the state of a batch", () => {
+  const change =
+    /\bstate\.(?:[\w.]+\.(?:set|add|delete|clear|push)\(|[\w.]+(?:\+\+|--| [-+?|&]*= ))|Object\.assign\(state\b/;
+  const strays = files
+    .filter((file) => /^(run|batch|report|service|cli)\//.test(file))
+    .filter((file) => change.test(readFileSync(join(SRC, file), "utf8")));
+  expect(strays).toEqual([]);
+});
+
 test("only the command line uses the process", () => {
   const strays = files
     .filter((file) => /^batch\//.test(file))
