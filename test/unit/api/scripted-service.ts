@@ -2,7 +2,8 @@
 
 import type { QueueInfo, QueueMachine, QueueService } from "../../../src/api/queue-service.js";
 import { UserError } from "../../../src/errors.js";
-import type { QueueCounts, QueueEvent, QueueJob } from "../../../src/model/queue.js";
+import type { QueueCounts, QueueJob } from "../../../src/model/queue.js";
+import type { QueueEvent } from "../../../src/model/queue-event.js";
 import { JOB_WORDS } from "../../../src/model/standing.js";
 
 const AT = 1760000000000;
