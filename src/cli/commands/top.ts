@@ -16,10 +16,10 @@ import { Results } from "../../run/home/results.js";
 import type { TopOptions } from "../options/top-options.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { lastingConnector } from "../terminal/connectors.js";
-import { onEndingSignals } from "../terminal/ending-signals.js";
 import { KeyScreen } from "../terminal/key-screen.js";
 import { note } from "../terminal/note.js";
 import { printRoom } from "../terminal/print-room.js";
+import { WayOut } from "../terminal/way-out.js";
 
 const ORDERS: ReadonlyMap<string, RoomOrder> = new Map([
   ["m", "memory"],
@@ -49,33 +49,27 @@ async function watch(
   abilities: Abilities,
 ): Promise<ExitCode> {
   const connect: Connector = async (machine, signal) => (await fleet.borrow(machine, signal)).session;
-  const leaving = new AbortController();
-  let code: ExitCode = ExitCode.Success;
-  const leave = (how: string) => {
-    if (how !== "key") code = ExitCode.Interrupted;
-    leaving.abort();
-  };
-  const unlisten = onEndingSignals(leave);
+  const wayOut = new WayOut();
   const names = machines.map(({ name }) => name);
   const view = new TopView({ machines: names, stream: process.stdout, now: Date.now, ...abilities });
   const onKey = (key: string) => {
     const order = ORDERS.get(key);
     if (order !== undefined) view.sortBy(order);
   };
-  const screen = new KeyScreen({ view, onKey, onLeave: leave });
+  const screen = new KeyScreen({ view, onKey, onLeave: (how) => wayOut.leave(how) });
   audience.view = screen;
   audience.onNote = (message) => view.note(message);
   try {
     const onLook = (look: RoomLook) => view.show(look);
     await Promise.all([
-      watchRoom({ machines, connect, now: Date.now, onLook }, leaving.signal),
-      aborted(leaving.signal),
+      watchRoom({ machines, connect, now: Date.now, onLook }, wayOut.signal),
+      aborted(wayOut.signal),
     ]);
-    return code;
+    return wayOut.code;
   } finally {
     screen.close();
     view.close();
-    unlisten();
+    wayOut.close();
   }
 }
 
