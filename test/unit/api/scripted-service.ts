@@ -5,6 +5,7 @@ import { UserError } from "../../../src/errors.js";
 import type { QueueCounts, QueueJob } from "../../../src/model/queue.js";
 import type { QueueEvent } from "../../../src/model/queue-event.js";
 import { JOB_WORDS } from "../../../src/model/standing.js";
+import { aQueue } from "../service/new-job.js";
 
 const AT = 1760000000000;
 
@@ -41,15 +42,7 @@ export function aQueueJob(changes: Partial<QueueJob> = {}): QueueJob {
 export function aQueueInfo(changes: Partial<QueueInfo> = {}): QueueInfo {
   const counts = Object.fromEntries([...JOB_WORDS, "held"].map((word) => [word, 0])) as QueueCounts;
   return {
-    name: "default",
-    capacity: null,
-    machines: [],
-    cwd: null,
-    prefix: [],
-    envNames: [],
-    maxJobs: null,
-    ahead: null,
-    notify: null,
+    ...aQueue(),
     isPaused: false,
     createdAt: AT,
     joined: [],
