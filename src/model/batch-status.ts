@@ -86,6 +86,8 @@ export type AnyBatch =
       /** Where it was started: an absolute path. */
       readonly directory: string;
       readonly counts: WordCounts;
+      /** How many of the waiting jobs no machine can ever run. */
+      readonly leftOut: number;
       /** How many results are still on machines. */
       readonly toCollect: number;
       readonly follower: BatchStatus["follower"];
@@ -113,10 +115,19 @@ export function countWords(jobs: readonly { readonly state: JobWord }[]): WordCo
   return counts;
 }
 
-/** The state of the whole batch: "waiting" if jobs are left and no client or machine works on them. */
-export function batchWord(counts: WordCounts, isAtWork: boolean): Exclude<JobWord, "skipped"> {
+/** Of the waiting jobs, those that no machine can ever run. */
+export function countLeftOut(jobs: readonly Pick<JobStatus, "leftOut">[]): number {
+  return jobs.filter(({ leftOut }) => leftOut !== undefined).length;
+}
+
+/**
+ * The state of the whole batch: "waiting" if jobs are left and no client or machine works on them. Jobs that no machine can ever
+ * run have failed, for the batch as a whole.
+ */
+export function batchWord(counts: WordCounts, isAtWork: boolean, leftOut = 0): Exclude<JobWord, "skipped"> {
   if (isAtWork) return "running";
-  if (counts.waiting + counts.running > 0) return "waiting";
+  if (counts.waiting - leftOut + counts.running > 0) return "waiting";
+  if (leftOut > 0) return "failed";
   return (["failed", "lost", "stopped"] as const).find((word) => counts[word] > 0) ?? "succeeded";
 }
 

@@ -17,6 +17,11 @@ export function olderName(machine: string): string {
   return `${machine} (older spool)`;
 }
 
+/** With the name of the second one: a batch may have begun with format 1, and gone on with format 2. */
+export function olderNames(machine: string): [string, string] {
+  return [olderName(machine), `${machine} (older spool 2)`];
+}
+
 export interface MachineSpec {
   /** Its name in reports and records: the file's name, `my_machine.yaml`, or as typed, `ada@gpu1`. */
   readonly name: string;
@@ -121,6 +126,8 @@ export interface CardHolder {
   readonly memoryMb: number | null;
   /** It belongs to a job that has a claim, of whichever account. */
   readonly isClaimed: boolean;
+  /** Of the account that probes. Absent: of another one, or not known. */
+  readonly isOwn?: true;
 }
 
 export interface Claim {

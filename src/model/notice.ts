@@ -17,6 +17,8 @@ export interface NoticeFacts {
   readonly stem: string;
   readonly directory: string;
   readonly counts: WordCounts;
+  /** How many of the waiting jobs no machine can ever run. */
+  readonly leftOut: number;
   readonly elapsedMs: number;
   /** The names of the first jobs that failed or are lost. */
   readonly failedJobs: readonly string[];

@@ -2,6 +2,7 @@
 
 import type { Footprint } from "./footprint.js";
 import { failureOf, type JobId, type Outcome } from "./job.js";
+import type { MachineReason } from "./left-out.js";
 import type { JobWord } from "./standing.js";
 
 export type Cell = number | string | null;
@@ -19,6 +20,8 @@ export interface ResultRow {
   /** `skipped`: its results are on the local disk, but no record has the job's end. */
   readonly state: JobWord;
   readonly outcome: Outcome | null;
+  /** As in `JobStatus`. */
+  readonly leftOut?: readonly MachineReason[];
   readonly parameters: ReadonlyMap<string, string>;
   readonly metrics: Metrics;
   readonly machine: string | null;

@@ -23,7 +23,14 @@ export type Shortage =
     }
   /** Every listed card already has its slot. */
   | { readonly kind: "all-listed"; readonly count: number }
-  | { readonly kind: "resource"; readonly name: string; readonly needed: number; readonly free: number }
+  | {
+      readonly kind: "resource";
+      readonly name: string;
+      readonly needed: number;
+      readonly free: number;
+      /** The machine has no such resource, whatever is free. Absent: it has, or the machine itself reports it. */
+      readonly isDeclared?: false;
+    }
   /** `claimed` of the `maxJobs` slots belong to other batches. */
   | { readonly kind: "max-jobs"; readonly maxJobs: number; readonly claimed: number }
   /** Another job has reserved the whole machine. `owner`, here and below: its account; "": this account. */

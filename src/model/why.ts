@@ -88,7 +88,9 @@ export interface NextEnd {
 
 /** One number of the need that decides, and how much the job could have. */
 export interface Change {
-  readonly what: "card memory" | "memory" | "cores" | "cards";
+  readonly what: "card memory" | "memory" | "cores" | "cards" | "resource";
+  /** Of a resource. */
+  readonly name?: string;
   /** In MB for memory. */
   readonly amount: number;
   readonly machine: string;

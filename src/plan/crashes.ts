@@ -68,11 +68,17 @@ export function crashDue(state: RunState, now: number): News | null {
 
 /** There must be a job that has not begun: otherwise nothing can be spared. */
 function sameCrashDue(state: RunState, now: number): News | null {
-  const { policy, crashes, tally } = state;
+  const { policy, crashes } = state;
   const { first, jobs, isOver } = crashes.everywhere;
-  if (!policy.onSameCrash || first === null || isOver || tally.waiting === 0) return null;
+  if (!policy.onSameCrash || first === null || isOver || !canHoldBack(state)) return null;
   if (jobs.size < mostAtOnce(state) || !areAllConcerned(state, now)) return null;
   return { kind: "same-crash", jobs: [...jobs], ...first, action: policy.onSameCrash };
+}
+
+/** Jobs that no machine can ever run need not be held back. */
+function canHoldBack({ tally, leftOut, jobs }: RunState): boolean {
+  const never = [...leftOut.keys()].filter((id) => jobs.get(id)?.fate.kind === "dropped");
+  return tally.waiting > never.length;
 }
 
 function mostAtOnce({ machines }: RunState): number {

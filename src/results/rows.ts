@@ -12,12 +12,13 @@ export interface JobFacts {
   readonly machine: string | null;
   readonly slot: number | null;
   readonly attempt: number;
+  readonly leftOut?: ResultRow["leftOut"];
 }
 
 /** Spans are by `job attempt`. */
 export function resultRow(
   tracked: TrackedJob,
-  { state, outcome, machine, slot, attempt }: JobFacts,
+  { state, outcome, machine, slot, attempt, leftOut }: JobFacts,
   metrics: Metrics,
   spans: ReadonlyMap<string, Span>,
 ): ResultRow {
@@ -36,6 +37,7 @@ export function resultRow(
     command,
     state,
     outcome,
+    ...(leftOut && { leftOut }),
     machine,
     slot,
     attempt,

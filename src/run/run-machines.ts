@@ -1,6 +1,6 @@
 // The machines of a run: the named ones, and those of the record that still have something of the batch.
 
-import { type Capacity, type MachineSpec, olderName, type Slot } from "../model/machine.js";
+import { type Capacity, type MachineSpec, olderNames, type Slot } from "../model/machine.js";
 import type { Past, RecordedMachine } from "../plan/fold/read-past.js";
 import { type Place, placeOf } from "../remote/engine/layout.js";
 
@@ -14,8 +14,14 @@ export interface RunMachine {
   readonly pastSlots: readonly Slot[] | null;
   /** What an earlier client measured; null: nothing. */
   readonly pastCapacity: Capacity | null;
-  /** What an older version's batch left on it, under another name; null: nothing. */
-  readonly older: { readonly batch: string; readonly slots: readonly Slot[] } | null;
+  /** What batches of older versions left on it, each under a name of its own. */
+  readonly older: readonly OlderSlots[];
+}
+
+interface OlderSlots {
+  readonly name: string;
+  readonly batch: string;
+  readonly slots: readonly Slot[];
 }
 
 /** Machines that were not named this time get no new jobs, but their results are collected. */
@@ -40,9 +46,11 @@ export function runMachines(
   ];
 }
 
-function olderOf(name: string, past: Past | null): RunMachine["older"] {
-  const spool = past?.machines.get(olderName(name))?.spool;
-  return spool ? { batch: spool.batch, slots: past?.slots.get(olderName(name)) ?? [] } : null;
+function olderOf(machine: string, past: Past | null): OlderSlots[] {
+  return olderNames(machine).flatMap((name) => {
+    const spool = past?.machines.get(name)?.spool;
+    return spool ? [{ name, batch: spool.batch, slots: past?.slots.get(name) ?? [] }] : [];
+  });
 }
 
 function bareSpec(machine: RecordedMachine): MachineSpec {

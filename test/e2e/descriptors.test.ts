@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { LIGHT_NO_GPU, waitFor } from "../rig/batch.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
+import { surroundings } from "../rig/surroundings.js";
 import { until } from "../rig/until.js";
 import { makeWorkspace } from "../rig/workspace.js";
 
@@ -30,7 +31,7 @@ test.each([[[]], [["--tee"]]])(
     const words = [process.execPath, program, "jobs.sh", "--machines", machine, ...LIGHT_NO_GPU, ...flags];
     const client = spawn("sh", ["-c", `ulimit -n ${MOST_DESCRIPTORS}; exec "$@"`, "sh", ...words], {
       cwd: work.dir,
-      env: { PATH: process.env.PATH, HOME: home.dir },
+      env: { ...surroundings(), HOME: home.dir },
     });
     let said = "";
     for (const stream of [client.stdout, client.stderr]) stream.on("data", (chunk) => (said += chunk));

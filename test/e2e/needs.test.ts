@@ -3,7 +3,7 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { LIGHT, LIGHT_NO_GPU, parseEvents } from "../rig/batch.js";
+import { LIGHT, LIGHT_NO_GPU, parseEvents, waitFor } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
 import { STAND_IN_BIN, saveGpus } from "../rig/gpus.js";
 import { useMachine } from "../rig/one-machine.js";
@@ -81,14 +81,15 @@ test("certain cards by model and by size; a need that no machine can meet is lef
   install([
     {},
     { name: "NVIDIA A100-SXM4-40GB", memoryTotal: 40960, memoryFree: 40500 },
-    { name: "NVIDIA A100-SXM4-80GB", memoryTotal: 81920, memoryFree: 81000 },
+    // Less than 80 times 1024.
+    { name: "NVIDIA A100-SXM4-80GB", memoryTotal: 81559, memoryFree: 81000 },
   ]);
   const lines = [
     "#@ --gpu-model 'H100|a100'",
     `${SHOWN}; ${together(2)}`,
     "#@ --gpu-model 'H100|a100'",
     `${SHOWN}; ${together(2)}`,
-    "#@ --gpu-memory-total 60GB",
+    "#@ --gpu-memory-total 80GB",
     SHOWN,
     "#@ --gpu-model H100",
     "echo never",
@@ -102,8 +103,23 @@ test("certain cards by model and by size; a need that no machine can meet is lef
   expect(await output(6)).toBe("2 2\n");
   expect(stderr.split("\n").filter((line) => line.includes("has no room"))).toEqual([
     "WARNING: gpu.yaml has no room for line 8: GPU 0, 1, 2: of another model (--gpu-model, now H100); would fit: cards here: NVIDIA GeForce RTX 3090, NVIDIA A100-SXM4-40GB, NVIDIA A100-SXM4-80GB",
-    "WARNING: gpu.yaml has no room for line 10: GPU: a job needs 3, suitable: 2 (lower --gpus-per-job, now 3); GPU 0: too small (--gpu-memory-total, now 30720); would fit: 2 cards, or cards with 24 GB",
+    "WARNING: gpu.yaml has no room for line 10: GPU: a job needs 3, suitable: 2 (lower --gpus-per-job, now 3); GPU 0: too small (--gpu-memory-total, now 28610); would fit: 2 cards, or cards with 24 GB",
   ]);
+  const sshoal = (...words: string[]) =>
+    runCommand(words, { program: "sshoal", cwd: work.dir, home: work.dir });
+  expect((await sshoal("status", "--all")).stdout).toMatch(
+    /^failed +jobs\.sh +\d+s +\S+ +3 succeeded, 2 left out$/m,
+  );
+  expect((await sshoal("results")).stdout).toMatch(/^jobs\.sh-\w+: 3 succeeded, 2 left out\n/);
+  const why = await sshoal("why");
+  expect(why.stdout).toMatch(/^8 waits: needs 1 card \(H100\) /);
+  expect(why.stdout.match(/^No machine can ever run it\./gm)).toHaveLength(2);
+  expect(await sshoal("wait")).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /^jobs\.sh: 2 left out, 3 succeeded of 5 in \d+s\n.*2 jobs of jobs\.sh do not go on: no machine can ever meet the need\n.*sshoal why\n$/s,
+    ),
+  });
 });
 
 const RESOURCES = "resources:\n  licence: 2\n  nvme: [1, 0.5]\n  disk: {fast: 1, slow: 4}";
@@ -158,6 +174,19 @@ test("names in braces: in commands and values, never after a dollar, only what t
   expect(second.stdout.match(/job results already exists/g)).toHaveLength(3);
 });
 
+test("names in the machine file, and in a wrapper, stay as they are written", async () => {
+  install([{}]);
+  const machine = [
+    "env: {TEMPLATE: \"it's {gpu}\", OWN: 'no'}",
+    "setup: ['shown() {', '  echo \"{gpu}\" \"$1\"', '}', 'shown setup']",
+    "wrap: [env, 'WRAPPED={gpu}']",
+  ].join("\n");
+  const job = `echo {gpu} "$TEMPLATE" "$OWN" "$WRAPPED" '{''gpu}'`;
+  const { code, stdout, stderr } = await run([job], machine, [...LIGHT, "--env", "OWN=card {gpu}"]);
+  expect(code, stdout + stderr).toBe(0);
+  expect(await output(1)).toBe("{gpu} setup\n0 it's {gpu} card 0 {gpu} {gpu}\n");
+});
+
 test("a sweep passes the names of resources through, and replaces its own", async () => {
   install([{}]);
   const typed = ["sweep", "echo {lr} {gpu} {nvme} {other}", "-p", "lr", "0.1", "0.2", "-p", "other", "x"];
@@ -201,4 +230,24 @@ test("jobs from stdin and from a followed file have needs of their own", async (
     expect(await output(3, script)).toMatch(/^0,1 (0,1|1,0)\n$/);
     expect(await output(5, script)).toBe("{gpu}\n");
   }
+});
+
+test("a job that comes later starts on a card that was in use when the batch began", async () => {
+  install([{}, { memoryFree: 500 }]);
+  await work.write("queue", "");
+  const line = `${waitFor(work.path("go"))}; echo {gpu}\n`;
+  const args = ["--follow", "queue", "--machines", await host.machineFile(), ...LIGHT];
+  const follower = spawnCommand(args, { cwd: work.dir });
+  const untilStarted = (count: number) =>
+    follower.until(({ stdout }) => stdout().match(/^started: /gm)?.length === count);
+  appendFileSync(work.path("queue"), line);
+  await untilStarted(1);
+  install([{}, {}]);
+  appendFileSync(work.path("queue"), line);
+  await untilStarted(2);
+  await work.write("go", "");
+  await follower.until(({ stdout }) => stdout().match(/^finished: /gm)?.length === 2);
+  follower.child.kill("SIGINT");
+  expect((await follower.ended).code).toBe(130);
+  expect([await output(1, "queue"), await output(2, "queue")]).toEqual(["0\n", "1\n"]);
 });

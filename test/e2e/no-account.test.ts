@@ -8,6 +8,7 @@ import { takeFromRemote } from "../rig/account.js";
 import { LIGHT_NO_GPU } from "../rig/batch.js";
 import { useOwnHome } from "../rig/own-home.js";
 import { startSshd } from "../rig/sshd.js";
+import { surroundings } from "../rig/surroundings.js";
 
 const own = useOwnHome({ "jobs.sh": "echo one\n" });
 // In the namespace only the test's own files have an owner.
@@ -25,7 +26,7 @@ function runAsStranger(
   const file = fileURLToPath(new URL(`../../dist/${program}.js`, import.meta.url));
   return spawnSync("unshare", [...STRANGER, process.execPath, file, ...args], {
     cwd: own.work.dir,
-    env: { PATH: process.env.PATH, ...env },
+    env: { ...surroundings(), ...env },
     encoding: "utf8",
     timeout: 60_000,
   });

@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { chownSync, cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
+import { atEnd } from "./at-end.js";
 
 export interface Account {
   readonly name: string;
@@ -45,7 +46,7 @@ export function takeFromRemote(path: string): void {
 export function readableCopy(dir: string): string {
   if (!isRoot) return dir;
   const copy = mkdtempSync(join(tmpdir(), "sshoal-copy-"));
-  process.once("exit", () => rmSync(copy, { recursive: true, force: true }));
+  atEnd(() => rmSync(copy, { recursive: true, force: true }));
   cpSync(dir, copy, { recursive: true });
   execFileSync("chmod", ["-R", "a+rX", copy]);
   return copy;

@@ -6,7 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Account, readableCopy } from "./account.js";
+import { atEnd } from "./at-end.js";
 import { surroundingsFor } from "./host.js";
+import { surroundings } from "./surroundings.js";
 
 export interface CommandOptions {
   readonly cwd: string;
@@ -60,7 +62,7 @@ export function spawnCommand(args: readonly string[], options: CommandOptions): 
   const home = options.home === undefined ? { HOME: sharedHome(), ...here.env } : { HOME: options.home };
   const child = spawn(process.execPath, [program, ...args], {
     cwd: options.cwd,
-    env: { PATH: process.env.PATH, TERM: "dumb", ...home, ...options.env },
+    env: { ...surroundings(), TERM: "dumb", ...home, ...options.env },
     ...as,
   });
   child.stdin.on("error", () => {}); // it may end without reading
@@ -130,7 +132,7 @@ let home: string | undefined;
 function sharedHome(): string {
   if (home !== undefined) return home;
   const dir = mkdtempSync(join(tmpdir(), "sshoal-home-"));
-  process.once("exit", () => rmSync(dir, { recursive: true, force: true }));
+  atEnd(() => rmSync(dir, { recursive: true, force: true }));
   home = dir;
   return dir;
 }

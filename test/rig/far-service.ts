@@ -13,6 +13,7 @@ import { makeHome } from "./own-home.js";
 import { commandOf, killAll, pidsWithHome } from "./processes.js";
 import { type Relay, startRelay } from "./relay.js";
 import { type SshdOptions, startSshd, type TestHost } from "./sshd.js";
+import { surroundings } from "./surroundings.js";
 import { until } from "./until.js";
 import { makeWorkspace, type Workspace } from "./workspace.js";
 
@@ -111,7 +112,7 @@ function runThere(
   const { uid, gid } = remoteAccount();
   const child = spawn(process.execPath, [join(installed(), "sshoal.js"), ...args], {
     cwd: homeDir,
-    env: { PATH: process.env.PATH, HOME: homeDir, TERM: "dumb", ...more },
+    env: { ...surroundings(), HOME: homeDir, TERM: "dumb", ...more },
     stdio: ["ignore", "pipe", "pipe"],
     ...(isRoot && { uid, gid }),
   });

@@ -5,6 +5,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { quote } from "../../src/transport/quote.js";
 import { Screen } from "../unit/report/screen.js";
+import { surroundings } from "./surroundings.js";
 import { until } from "./until.js";
 
 export interface TerminalOptions {
@@ -48,7 +49,7 @@ export function runOnTerminal(args: readonly string[], options: TerminalOptions)
   // Its stdin stays open: at its end script would type Ctrl-D.
   const child = spawn("script", ["-q", "-e", "-c", line, "/dev/null"], {
     cwd,
-    env: { PATH: process.env.PATH, HOME: home, TERM: "xterm", SHELL: "/bin/sh", ...env },
+    env: { ...surroundings(), HOME: home, TERM: "xterm", SHELL: "/bin/sh", ...env },
     stdio: ["pipe", "pipe", "inherit"],
   });
   let text = "";

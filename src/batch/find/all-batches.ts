@@ -2,7 +2,7 @@
 // the same time and for a few seconds at most: what they do not answer is as last seen.
 
 import { UserError } from "../../errors.js";
-import { type AnyBatch, countWords } from "../../model/batch-status.js";
+import { type AnyBatch, countLeftOut, countWords } from "../../model/batch-status.js";
 import { type Holder, isHere } from "../../run/home/lock.js";
 import { Results } from "../../run/home/results.js";
 import type { Connector } from "../connector.js";
@@ -67,6 +67,7 @@ function describe(here: BatchHere, unreached: readonly Unreached[], now: number)
     stem,
     directory: dir,
     counts: countWords(jobs),
+    leftOut: countLeftOut(jobs),
     toCollect: jobs.filter(({ outcome, isHere }) => outcome !== null && !isHere).length,
     ...batchTimes(state, holder !== null, now),
     follower: holder === null ? null : describeHolder(holder),
@@ -84,7 +85,7 @@ function apiSocketOf(holder: Holder | null): string | null {
 function rankOf(batch: AnyBatch): number {
   if (batch.kind === "unreadable") return 3;
   if (batch.isAtWork) return 0;
-  return batch.counts.waiting + batch.counts.running > 0 ? 1 : 2;
+  return batch.counts.waiting - batch.leftOut + batch.counts.running > 0 ? 1 : 2;
 }
 
 function lastAtOf(batch: AnyBatch): number {

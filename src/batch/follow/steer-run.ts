@@ -5,7 +5,7 @@ import { UserError } from "../../errors.js";
 import { LinkLost } from "../../fleet/link.js";
 import type { MachineState } from "../../model/batch-state.js";
 import type { JobId } from "../../model/job.js";
-import { olderName } from "../../model/machine.js";
+import { olderNames } from "../../model/machine.js";
 import { outcomeAtHome } from "../../model/standing.js";
 import { RemoteError } from "../../remote/engine/remote-error.js";
 import type { FollowedRun } from "./followed-run.js";
@@ -53,7 +53,7 @@ export async function undrainIn(run: FollowedRun, machine: string): Promise<void
 }
 
 function machinesNamed({ state }: FollowedRun, name: string): MachineState[] {
-  const found = [name, olderName(name)].flatMap((each) => state.machines.get(each) ?? []);
+  const found = [name, ...olderNames(name)].flatMap((each) => state.machines.get(each) ?? []);
   if (found.length > 0) return found;
   throw new UserError(`the batch has no machine ${name}`, { hint: "sshoal status shows where jobs are" });
 }

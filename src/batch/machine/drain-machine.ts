@@ -2,7 +2,7 @@
 // machine.
 
 import { posix } from "node:path";
-import { olderName } from "../../model/machine.js";
+import { olderNames } from "../../model/machine.js";
 import type { Results } from "../../run/home/results.js";
 import type { Connector } from "../connector.js";
 import { type BatchHere, heldErrorOf } from "../find/batches-here.js";
@@ -61,5 +61,5 @@ function spoolsOn({ machines, state }: BatchHere, name: string): ReachedMachine[
 }
 
 function namesOf(name: string): string[] {
-  return [name, olderName(name)];
+  return [name, ...olderNames(name)];
 }

@@ -57,6 +57,8 @@ export function factsOf(
   return {
     ...about,
     counts: countWords(jobs.map((tracked) => ({ state: wordOf(tracked) }))),
+    leftOut: jobs.filter((tracked) => state.leftOut.has(tracked.job.id) && wordOf(tracked) === "waiting")
+      .length,
     elapsedMs: elapsedMs(state, now),
     failedJobs: failed.slice(0, MOST_NAMES).map(({ job }) => job.name),
   };

@@ -9,6 +9,7 @@ import { foldLog } from "../find/refresh.js";
 import { endOf } from "./job-end.js";
 
 const NO_CLIENT = "no client follows the batch";
+const NO_MACHINE = "no machine can ever meet the need";
 
 export class OpenJobs {
   readonly #here: Pick<BatchHere, "state">;
@@ -18,7 +19,10 @@ export class OpenJobs {
   constructor(here: Pick<BatchHere, "state">, jobs: readonly JobId[]) {
     this.#here = here;
     this.#open = new Set(jobs.filter((id) => this.#isOpen(id)));
-    for (const id of this.#open) if (this.#attemptOf(id) === null) this.#reasons.set(id, NO_CLIENT);
+    for (const id of this.#open) {
+      if (this.#attemptOf(id) !== null) continue;
+      this.#reasons.set(id, here.state.leftOut.has(id) ? NO_MACHINE : NO_CLIENT);
+    }
   }
 
   /** Every job has ended, or will not. */

@@ -6,7 +6,8 @@ import type { BatchSettings } from "../../model/batch.js";
 import type { TrackedJob } from "../../model/batch-state.js";
 import type { JobStatus } from "../../model/batch-status.js";
 import { type Job, kindOf, type Requirement } from "../../model/job.js";
-import { jobLabel } from "../../model/job-label.js";
+import { jobLabel, labelsIn } from "../../model/job-label.js";
+import type { Capacity } from "../../model/machine.js";
 import { wordOf } from "../../model/standing.js";
 import type { Hold, WhyBatch, WhyJob } from "../../model/why.js";
 import { explainWaiting, type MeasuredMachine } from "../../plan/why/explain-waiting.js";
@@ -66,9 +67,20 @@ function whyBatch(explaining: Explaining, asked: readonly Asked[], more: number)
   const { here } = explaining;
   const jobs = asked.flatMap((each) => whyJob(explaining, each) ?? []);
   const { waiting, held } = here.state;
-  const isUnsent = jobs.some(({ job }) => waiting.has(job.id) || held.has(job.id));
+  const isUnsent = jobs.some(
+    (each) => (waiting.has(each.job.id) || held.has(each.job.id)) && !canNeverRun(each),
+  );
   const hold = holdOf(explaining, isUnsent);
   return { batch: here.batch, stem: here.stem, hold, jobs, more };
+}
+
+/** No client can change that. */
+function canNeverRun(why: WhyJob): boolean {
+  return (
+    why.kind === "waits" &&
+    why.machines.length > 0 &&
+    why.machines.every((machine) => machine.kind === "waits" && machine.isNever)
+  );
 }
 
 function holdOf({ here, pausedPid }: Explaining, isUnsent: boolean): Hold | null {
@@ -117,11 +129,24 @@ function why(explaining: Explaining, job: Job) {
     batch: here.batch,
     placing: here.settings.placing,
     need: { key: jobLabel(job), requirement: needed(here, job), count: 1 },
-    machines: machines.map((each) =>
-      each.kind === "measured" ? { ...each, earlier: earlierOn(each.spec.name, here, before) } : each,
-    ),
+    machines: machines.map((each) => {
+      if (each.kind !== "measured") return each;
+      const earlier = earlierOn(each.spec.name, here, before);
+      return { ...each, capacity: withLabels(each.capacity, here), earlier };
+    }),
     leftMs: leftMsByLabel(explaining),
   });
+}
+
+/** A claim has the id of its job. */
+function withLabels(capacity: Capacity, { batch, state }: ExplainedBatch): Capacity {
+  const labelOf = labelsIn(state.jobs);
+  const claims = capacity.claims.map((claim) =>
+    claim.batch === batch && claim.owner === "" && /^\d+$/.test(claim.job)
+      ? { ...claim, job: labelOf(Number(claim.job)) }
+      : claim,
+  );
+  return { ...capacity, claims };
 }
 
 /** A job that ran out of memory may need more than it asked for. */

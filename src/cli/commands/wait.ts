@@ -137,11 +137,15 @@ function exitCodeFor(waited: readonly WaitedBatch[], statuses: readonly BatchSta
   return isGood ? ExitCode.Success : ExitCode.JobFailed;
 }
 
+/** No client can change anything about jobs that are left out: they are named only if no other job is open. */
 function openError({ here, open }: WaitedBatch): UserError {
-  const [reason = ""] = open.values();
+  const { leftOut } = here.state;
+  const others = [...open].filter(([id]) => !leftOut.has(id));
+  const [[, reason] = ["", ""], ...more] = others.length === 0 ? open : others;
   const what =
-    open.size === 1
+    more.length === 0
       ? `a job of ${here.stem} does not go on`
-      : `${open.size} jobs of ${here.stem} do not go on`;
-  return new UserError(`${what}: ${reason}`, { hint: resumeCommand(here), exitCode: ExitCode.JobFailed });
+      : `${more.length + 1} jobs of ${here.stem} do not go on`;
+  const hint = others.length === 0 ? "sshoal why" : resumeCommand(here);
+  return new UserError(`${what}: ${reason}`, { hint, exitCode: ExitCode.JobFailed });
 }

@@ -18,12 +18,12 @@ export function numberOption(flags: string, description: string, byDefault?: num
     .argParser((text) => toNumber(flags, text, /^\d+(\.\d+)?$/));
 }
 
-/** In MB, as nvidia-smi and free -m count them, if no unit is given. */
-export function memoryOption(flags: string, description: string): Option {
+/** In MB, as nvidia-smi and free -m count them, if no unit is given. `base`: of a unit such as GB. */
+export function memoryOption(flags: string, description: string, base: 1000 | 1024 = 1024): Option {
   const [name = ""] = flags.split(" ");
   return new Option(flags, description).argParser((text) => {
-    const mb = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (parseSize(text, 1024) ?? Number.NaN) / 2 ** 20;
-    if (mb < 1e9) return mb;
+    const mb = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (parseSize(text, base) ?? Number.NaN) / 2 ** 20;
+    if (mb < 1e9) return base === 1024 ? mb : Math.floor(mb);
     throw new UserError(`${name} takes a size, got "${text}"`, {
       hint: `for example ${name} 3000 (MB) or 10GB`,
     });

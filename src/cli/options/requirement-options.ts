@@ -70,7 +70,8 @@ export function describeNeed(command: Command, memoryMb: number): Command {
     )
     .addOption(modelOption())
     .addOption(
-      memoryOption("--gpu-memory-total <MB>", "use only cards with at least this much memory in all"),
+      // Drivers report up to 7 % less than the size that a card is sold with: 81559 MB for 80 GB, 23028 MB for 24 GB.
+      memoryOption("--gpu-memory-total <MB>", "use only cards with at least this much memory in all", 1000),
     )
     .addOption(requireOption());
   return withImplied(command);

@@ -3,6 +3,7 @@
 import { isSuitable } from "../../model/card-choice.js";
 import type { GpuRequirement, Requirement } from "../../model/job.js";
 import type { Capacity, Gpu } from "../../model/machine.js";
+import { withoutPool } from "../../model/resource.js";
 import type { CardRefusal, RefusedCard, Shortage } from "../../model/shortage.js";
 import { MOST_USE_MILLI } from "./cards.js";
 import type { SlotPlan } from "./slots.js";
@@ -49,7 +50,9 @@ function explainShortage(
     case "all-listed":
       return [`--gpus lists ${shortage.count}`];
     case "resource":
-      return [`${shortage.name}: a job needs ${shortage.needed}, ${resourceWords(shortage, isNever)}`];
+      return [
+        `${withoutPool(shortage.name)}: a job needs ${shortage.needed}, ${resourceWords(shortage, isNever)}`,
+      ];
     case "max-jobs":
       return [`its machine file has max_jobs: ${shortage.maxJobs}${claimedWords(shortage.claimed)}`];
     case "machine-claimed":
@@ -71,9 +74,12 @@ function explainShortage(
   }
 }
 
-function resourceWords({ free }: { readonly free: number }, isNever: boolean): string {
-  if (!isNever) return `${free} free`;
-  return free === 0 ? "the machine file declares none (resources:)" : `the machine has ${free}`;
+function resourceWords(
+  { free, isDeclared }: { readonly free: number; readonly isDeclared?: false },
+  isNever: boolean,
+): string {
+  if (isDeclared === false) return "the machine file declares none (resources:)";
+  return isNever ? `the machine has ${free}` : `${free} free`;
 }
 
 /** Names the account only if it is another one. */
@@ -151,7 +157,7 @@ function explainRefusal(why: CardRefusal): string {
     case "not-allowed":
       return "left out by gpus or exclude_gpus in its machine file";
     case "kept-free":
-      return "reserved for people by keep_free in its machine file";
+      return "kept free for people (keep_free in its machine file, or --polite)";
     case "memory-unknown":
       return "its free memory cannot be read, so it gets no job";
     case "memory":
@@ -165,7 +171,7 @@ function explainRefusal(why: CardRefusal): string {
     case "amount":
       return `a job needs ${why.needed} of a card, ${why.free} is free (lower --gpus-per-job, now ${why.needed})`;
     case "other-person":
-      return "a process of another person is on it (--polite)";
+      return "another person uses it, or may use it (--polite)";
     case "all-listed":
       return "jobs of this batch have it, as often as --gpus lists it";
     case "exclusive-in-use":

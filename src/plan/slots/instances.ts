@@ -74,5 +74,6 @@ function shortageOf({ name, amounts }: Want, own: readonly Available[]): Shortag
   const needed = sum(amounts);
   const left = own.map((each) => each.left);
   const free = amounts.length > 1 || needed > largestOf(own) ? sum(left) : Math.max(0, ...left);
-  return { kind: "resource", name, needed: needed / 1000, free: free / 1000 };
+  const absent = own.length === 0 && ({ isDeclared: false } as const);
+  return { kind: "resource", name, needed: needed / 1000, free: free / 1000, ...absent };
 }

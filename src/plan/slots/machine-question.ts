@@ -3,7 +3,7 @@
 import type { Placing } from "../../model/batch.js";
 import { findListed, isSuitable } from "../../model/card-choice.js";
 import type { GpuRequirement, Requirement } from "../../model/job.js";
-import type { Capacity, Claim, Gpu, MachineSpec } from "../../model/machine.js";
+import type { Capacity, CardHolder, Claim, Gpu, MachineSpec } from "../../model/machine.js";
 import { type CardNeed, type Need, type Question, type RoomCard, type RoomClaim, sum } from "./question.js";
 
 /** A driver holds less than this on a card that no process uses. */
@@ -80,7 +80,8 @@ function candidatesOf(need: GpuRequirement, gpus: readonly Gpu[]): string[] | nu
 
 function cardOf(gpu: Gpu, spec: MachineSpec, { claims }: Capacity): RoomCard {
   const { index, uuid, vendor, isExclusive, sharesHostMemory, isMig, unusable, memoryGroup } = gpu;
-  const isForeign = isUsedByOthers(gpu, claimedMemoryMb(uuid, claims));
+  const claimedMb = claimedMemoryMb(uuid, claims);
+  const isForeign = isUsedByOthers(gpu, claimedMb);
   // Only of an exclusive card it matters that a process may be there.
   const mayBeHeld = isExclusive && gpu.holders === undefined && gpu.utilization !== 0;
   return {
@@ -95,7 +96,7 @@ function cardOf(gpu: Gpu, spec: MachineSpec, { claims }: Capacity): RoomCard {
     isMig,
     isTrusted: false,
     isForeign: isForeign || mayBeHeld,
-    isOfPerson: isForeign,
+    isOfPerson: isUsedByOthers(withoutOwn(gpu), claimedMb + ownMemoryMb(gpu)),
     unusable,
     isExcluded: !isAllowed(spec, index),
     group: memoryGroup ?? null,
@@ -118,10 +119,26 @@ function claimedMemoryMb(uuid: string, claims: readonly Claim[]): number {
  * Utilisation is a hint, which some drivers report as 100 % for an idle card. It counts only where processes, or memory that
  * no claim explains, show that the card is used.
  */
-function isUsedByOthers({ holders, memoryTotalMb, memoryFreeMb }: Gpu, claimedMb: number): boolean {
+function isUsedByOthers(
+  { holders, memoryTotalMb, memoryFreeMb }: Pick<Gpu, "holders" | "memoryTotalMb" | "memoryFreeMb">,
+  claimedMb: number,
+): boolean {
   if (holders?.some(({ isClaimed }) => !isClaimed)) return true;
   if (memoryTotalMb === null || memoryFreeMb === null) return holders === undefined;
   return memoryTotalMb - memoryFreeMb - claimedMb > IDLE_MB;
+}
+
+/** This account's processes that are no jobs. */
+function withoutOwn({ holders, ...gpu }: Gpu): Pick<Gpu, "holders" | "memoryTotalMb" | "memoryFreeMb"> {
+  return { ...gpu, ...(holders && { holders: holders.filter((holder) => !isOwnOther(holder)) }) };
+}
+
+function ownMemoryMb({ holders = [] }: Gpu): number {
+  return sum(holders.filter(isOwnOther).map(({ memoryMb }) => memoryMb ?? 0));
+}
+
+function isOwnOther({ isOwn, isClaimed }: CardHolder): boolean {
+  return isOwn === true && !isClaimed;
 }
 
 function claimOf({

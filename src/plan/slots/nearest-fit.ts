@@ -1,6 +1,7 @@
 // For a job that even the empty machine cannot run: which single changes of its need would make it fit.
 
 import type { GpuRequirement, Requirement } from "../../model/job.js";
+import { withoutPool } from "../../model/resource.js";
 import type { Shortage } from "../../model/shortage.js";
 import { memoryWords } from "./memory-words.js";
 import { emptied, type SlotQuestion, slotsWhenEmpty } from "./slots.js";
@@ -76,7 +77,9 @@ function descending(numbers: readonly (number | null)[]): number[] {
 
 function resourceChanges({ spec, requirement: { resources = {} } }: SlotQuestion): Changes[] {
   return Object.entries(resources).map(([name, amounts]) => {
-    const capacities = Object.values(spec.resources?.[name] ?? {});
+    const declared = spec.resources?.[name];
+    if (declared === undefined) return otherResources(name, spec, resources);
+    const capacities = Object.values(declared);
     const all = capacities.reduce((sum, capacity) => sum + capacity, 0);
     const nearest = [
       ...amounts.slice(0, -1).map((_, at) => amounts.slice(0, -1 - at)),
@@ -90,6 +93,18 @@ function resourceChanges({ spec, requirement: { resources = {} } }: SlotQuestion
         words: `${name}: ${each.join(" and ")}`,
       }));
   });
+}
+
+/** The machine may have it under another name. */
+function otherResources(
+  name: string,
+  spec: SlotQuestion["spec"],
+  { [name]: _, ...others }: NonNullable<Requirement["resources"]>,
+): Changes {
+  const names = [...new Set(Object.keys(spec.resources ?? {}).map(withoutPool))];
+  return names.length === 0
+    ? []
+    : [{ change: { resources: others }, words: `resources here: ${names.join(", ")}` }];
 }
 
 function sumOf(amounts: readonly number[]): number {

@@ -1,6 +1,7 @@
 // The nearest need that would fit: one number of it is lowered to what there is.
 
 import type { Requirement } from "../../model/job.js";
+import { withoutPool } from "../../model/resource.js";
 import type { Shortage } from "../../model/shortage.js";
 import type { Change } from "../../model/why.js";
 import { slotsWhenEmpty } from "../slots/slots.js";
@@ -37,10 +38,13 @@ function changesOn(waiting: WaitingOn, verdict: Verdict, isNow: boolean): Candid
   return verdict.shortages
     .flatMap((shortage) => smallerNeeds(need.requirement, shortage))
     .filter(({ requirement }) => isEnough(requirement))
-    .map(({ what, amount, part }) => ({ part, change: { what, amount, machine: spec.name, isNow } }));
+    .map(({ what, name, amount, part }) => ({
+      part,
+      change: { what, ...(name !== undefined && { name }), amount, machine: spec.name, isNow },
+    }));
 }
 
-interface Smaller extends Pick<Change, "what" | "amount"> {
+interface Smaller extends Pick<Change, "what" | "name" | "amount"> {
   readonly requirement: Requirement;
   readonly part: number;
 }
@@ -62,6 +66,11 @@ function smallerNeeds(requirement: Requirement, shortage: Shortage): Smaller[] {
       }));
     case "gpus":
       return smallerCards(requirement, shortage);
+    case "resource":
+      return smaller("resource", shortage.needed, shortage.free, (amount) => ({
+        ...requirement,
+        resources: { ...requirement.resources, [shortage.name]: [amount] },
+      })).map((each) => ({ ...each, name: withoutPool(shortage.name) }));
     default:
       return [];
   }

@@ -12,6 +12,7 @@ export interface CardProcess {
   readonly memoryMb: number | null;
   /** The groups and sessions of the process and its ancestors. */
   readonly lineage: readonly string[];
+  readonly isOwn?: true;
 }
 
 /** Null: nvidia-smi was not asked, or its answer has other lines. */
@@ -29,11 +30,12 @@ export function seenProcesses(facts: Facts): CardProcess[] {
       .map(parseProcess)
       .map((each) => [each.pid, each]),
   );
+  const own = new Set(factsOf(facts, "own-process").map((pid) => parseNumber(pid, 2 ** 31)));
   return factsOf(facts, "smi-process").flatMap((line) => {
     const row = parseRow(line);
     if (row === null) return [];
     const { user = "", program = row.program, lineage = [] } = processes.get(row.pid) ?? {};
-    return [{ ...row, user, program, lineage }];
+    return [{ ...row, user, program, lineage, ...(own.has(row.pid) && { isOwn: true as const }) }];
   });
 }
 

@@ -5,6 +5,8 @@
 # the format of the jobs; with load_lib, which defines lib.sh; and with the client at descriptor 3.
 
 . ./hand-over/freed.sh
+. ./hand-over/scout.sh
+. ./slot/next-slot.sh
 
 incoming=$spool/incoming.$$
 is_first='' idle=$slots
@@ -14,7 +16,7 @@ hand_over() {
   # and the rest is removed.
   trap : PIPE
   receive && bring_tree && furnish_spool && with_lock jobs.lock put_in_place || { print_refusal; return 1; }
-  [ -n "$is_first" ] || with_lock "$lock" find_idle
+  [ -n "$is_first" ] || { with_lock "$lock" find_idle && [ -n "$idle" ] || find_scout; }
   [ ! -e drain ] || { open_log && with_lock jobs.lock open_slots; }
   # After everything is in place.
   for slot in $idle; do

@@ -59,6 +59,7 @@ trap '' INT QUIT
 . ./slot/dead-claims.sh
 . ./slot/room.sh
 . ./slot/given.sh
+. ./slot/next-slot.sh
 . ./slot/wait.sh
 . ./slot/keeper.sh
 . ./slot/work-copy.sh

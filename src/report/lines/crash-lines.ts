@@ -5,6 +5,7 @@ import type { BatchState } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import { outcomeWords } from "../text/outcome-words.js";
 import { printable, printableStart } from "../text/printable.js";
+import { leftOutJobs } from "./left-out-lines.js";
 
 type EventOf<K extends RunEvent["kind"]> = Extract<RunEvent, { kind: K }>;
 
@@ -12,15 +13,16 @@ const AFTER_A_FIX = "the same command with --retry-failed";
 
 export function sameCrashLines(
   event: EventOf<"same-crash">,
-  { tally, jobs }: Pick<BatchState, "tally" | "jobs">,
+  state: Pick<BatchState, "tally" | "jobs" | "leftOut">,
 ): string[] {
   const { action, outcome, stderrTail } = event;
+  const { tally, jobs } = state;
   const first = jobs.get(event.jobs[0] ?? 0)?.job.name ?? "";
   const how = outcomeWords(outcome, stderrTail);
   return [
     `WARNING: the first ${event.jobs.length} jobs crashed in the same way: ${how}; ${printable(first)} printed last:`,
     ...tailLines(stderrTail),
-    ...(action === "pause" ? pauseLines(tally.waiting) : haltLines()),
+    ...(action === "pause" ? pauseLines(tally.waiting - leftOutJobs(state).length) : haltLines()),
   ];
 }
 

@@ -5,6 +5,7 @@ import { elapsedMs } from "../../model/batch-times.js";
 import type { RunEvent } from "../../model/event.js";
 import type { FailureClass } from "../../model/failure.js";
 import { failureOf, type Outcome } from "../../model/job.js";
+import { labelsIn } from "../../model/job-label.js";
 import { attemptsOf } from "../../model/standing.js";
 import type { Reporter, TextSink } from "../reporter.js";
 import { waitingWords } from "../text/waiting-words.js";
@@ -98,7 +99,10 @@ function formatEvent(event: RunEvent, state: BatchState, batch: string): string 
   const run = attempt === undefined || attempt.run === null ? {} : { run: attempt.run };
   const failure = "outcome" in event ? failureField(event.outcome) : {};
   const life = kind === "run-ended" ? { elapsedMs: elapsedMs(state, at) } : {};
-  const reason = kind === "slot-waiting" ? { reason: waitingWords(event.reason, [], batch) } : {};
+  const reason =
+    kind === "slot-waiting"
+      ? { reason: waitingWords(event.reason, { batch, labelOf: labelsIn(state.jobs) }) }
+      : {};
   const measured = kind === "machine-ready" ? { capacity: capacityJson(event.capacity) } : {};
   return jsonLine({ kind, at, ...name, ...rest, ...measured, ...reason, ...failure, ...run, ...life });
 }

@@ -25,7 +25,7 @@ export function leftOutReason(reasons: readonly MachineReason[]): string {
 }
 
 /** Jobs that the run leaves out and that have not begun in another way since. */
-export function leftOutJobs({ jobs, leftOut }: BatchState): TrackedJob[] {
+export function leftOutJobs({ jobs, leftOut }: Pick<BatchState, "jobs" | "leftOut">): TrackedJob[] {
   return [...leftOut.keys()].flatMap((id) => {
     const tracked = jobs.get(id);
     return tracked?.fate.kind === "dropped" ? [tracked] : [];

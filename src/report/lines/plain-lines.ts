@@ -3,6 +3,7 @@
 import { dependencyFact } from "../../model/dependency.js";
 import type { RunEvent } from "../../model/event.js";
 import { describeOutcome, type Job, type JobId, shortCommand, succeeded } from "../../model/job.js";
+import { labelsIn } from "../../model/job-label.js";
 import { endingOf, outcomeAtHome } from "../../model/standing.js";
 import type { ViewState } from "../live/view-state.js";
 import type { Sources } from "../reporter.js";
@@ -85,12 +86,10 @@ export function plainLines(view: ViewState, event: RunEvent, devicesOf: Sources[
       return { stderr: [CONTINUED] };
     case "staged":
       return { verbose: [stagedLine(view, event.machine)] };
-    case "slot-waiting":
-      return {
-        verbose: [
-          `waiting: ${printable(event.machine)} slot ${event.slot}; ${waitingWords(event.reason, [], view.batch)}`,
-        ],
-      };
+    case "slot-waiting": {
+      const words = waitingWords(event.reason, { batch: view.batch, labelOf: labelsIn(view.state.jobs) });
+      return { verbose: [`waiting: ${printable(event.machine)} slot ${event.slot}; ${words}`] };
+    }
     case "jobs-handed-over":
       return { verbose: [`handed over: ${printable(event.machine)}; ${count(event.jobs.length, "job")}`] };
     case "jobs-taken-back":

@@ -1,7 +1,7 @@
 // What `sshoal wait` prints: one line while it waits on a terminal, and how each batch ended.
 
 import type { BatchState } from "../../model/batch-state.js";
-import { type BatchStatus, countWords, type WordCounts } from "../../model/batch-status.js";
+import { type BatchStatus, countLeftOut, countWords } from "../../model/batch-status.js";
 import { wordOf } from "../../model/standing.js";
 import { toCollectText } from "../tables/status-lines.js";
 import { type StatusLook, statusRows } from "../tables/status-rows.js";
@@ -14,8 +14,7 @@ import { fitWidth } from "../text/width.js";
  * results.
  */
 export function waitedLines(status: BatchStatus, look: StatusLook): string[] {
-  const counts = countWords(status.jobs);
-  const head = `${status.stem}: ${countsText(counts)} of ${status.jobs.length} in ${formatDuration(status.elapsedMs)}`;
+  const head = `${status.stem}: ${countsText(status)} of ${status.jobs.length} in ${formatDuration(status.elapsedMs)}`;
   const jobs = status.jobs.filter(({ state }) => state !== "waiting");
   const last = toCollectText(status);
   return [
@@ -41,7 +40,11 @@ export function waitingLine(
   return fitWidth(printable(line), columns, signs.ellipsis);
 }
 
-function countsText(counts: WordCounts): string {
-  const parts = Object.entries(counts).filter(([word, amount]) => amount > 0 || word === "succeeded");
+function countsText({ jobs }: BatchStatus): string {
+  const { waiting, ...counts } = countWords(jobs);
+  const leftOut = countLeftOut(jobs);
+  // Not last: "3 left out of 4" has another meaning.
+  const all = { "left out": leftOut, ...counts, waiting: waiting - leftOut };
+  const parts = Object.entries(all).filter(([word, amount]) => amount > 0 || word === "succeeded");
   return parts.map(([word, amount]) => `${amount} ${word}`).join(", ");
 }

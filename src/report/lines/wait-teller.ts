@@ -1,6 +1,7 @@
 // Prints in pipes and log files why jobs wait, because a run that is silent for minutes looks broken.
 
 import type { RunEvent } from "../../model/event.js";
+import { labelsIn } from "../../model/job-label.js";
 import type { ViewState } from "../live/view-state.js";
 import { printable } from "../text/printable.js";
 import { waitingWords } from "../text/waiting-words.js";
@@ -16,7 +17,11 @@ export function waitTeller(view: ViewState): (event: RunEvent) => string[] {
   return (event) => {
     if (event.kind !== "slot-waiting") return [];
     const answer = view.machines.get(event.machine)?.answer;
-    const words = waitingWords(event.reason, answer?.kind === "ready" ? answer.slots : [], view.batch);
+    const words = waitingWords(event.reason, {
+      slots: answer?.kind === "ready" ? answer.slots : [],
+      batch: view.batch,
+      labelOf: labelsIn(view.state.jobs),
+    });
     const id = `${event.machine} ${words.replace(AMOUNTS, "")}`;
     const before = toldAt.get(id);
     if (before !== undefined && event.at - before < AGAIN_AFTER_MS) return [];

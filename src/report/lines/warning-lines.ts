@@ -11,7 +11,8 @@ import { missingText } from "./missing-text.js";
 import { count, listNames, NO_BASH } from "./wording.js";
 
 /** The warnings for an event; for most events none. */
-export function warningLines(event: RunEvent, { jobs, tally }: BatchState): string[] {
+export function warningLines(event: RunEvent, state: BatchState): string[] {
+  const { jobs } = state;
   const nameOf = (id: JobId) => printable(jobs.get(id)?.job.name ?? `job ${id}`);
   switch (event.kind) {
     case "warning":
@@ -35,7 +36,7 @@ export function warningLines(event: RunEvent, { jobs, tally }: BatchState): stri
     case "jobs-left-out":
       return leftOutWarnings(event, { jobs });
     case "same-crash":
-      return sameCrashLines(event, { jobs, tally });
+      return sameCrashLines(event, state);
     case "machine-draining":
       return [`WARNING: ${printable(event.machine)} is being drained: it gets no more jobs`];
     case "jobs-retried":

@@ -1,5 +1,6 @@
 // The middle of the live view: the state of each machine.
 
+import { labelsIn } from "../../model/job-label.js";
 import type { Capacity, Gpu, Slot } from "../../model/machine.js";
 import { firstReason } from "../../model/waiting-reason.js";
 import { count, transferText } from "../lines/wording.js";
@@ -74,7 +75,10 @@ function occupationOf(
   if (isDrained) spans.push(span("  takes no more jobs", "warn"));
   if (isWide) spans.push(span(`  ${capacityText(capacity)}`.trimEnd(), "dim"));
   const reason = firstReason(held);
-  if (reason !== undefined) spans.push(span(`  waits: ${waitingWords(reason, slots, view.batch)}`, "warn"));
+  if (reason !== undefined) {
+    const words = waitingWords(reason, { slots, batch: view.batch, labelOf: labelsIn(view.state.jobs) });
+    spans.push(span(`  waits: ${words}`, "warn"));
+  }
   if (collecting !== null) spans.push(span(`  collecting ${transferText(collecting)}`, "dim"));
   return spans;
 }

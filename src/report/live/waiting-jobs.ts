@@ -4,6 +4,7 @@ import { rankOf } from "../../model/attempt-key.js";
 import type { TrackedJob } from "../../model/batch-state.js";
 import { dependencyFact } from "../../model/dependency.js";
 import type { Job } from "../../model/job.js";
+import { labelsIn } from "../../model/job-label.js";
 import { reasonFor } from "../../model/waiting-reason.js";
 import { leftOutReason } from "../lines/left-out-lines.js";
 import { formatDuration } from "../text/amounts.js";
@@ -89,7 +90,8 @@ function shortageOf({ state, batch }: ViewState, machine: MachineView, job: Job)
   if (answer?.kind !== "ready") return "connecting";
   if (staging !== null && !isStaged) return "the files are being copied";
   const reason = reasonFor(held, job, (id) => state.jobs.get(id)?.job);
-  if (reason !== undefined) return waitingWords(reason, answer.slots, batch);
+  if (reason !== undefined)
+    return waitingWords(reason, { slots: answer.slots, batch, labelOf: labelsIn(state.jobs) });
   const slots = answer.slots.length;
   const busy = state.machines.get(name)?.current.running.size ?? 0;
   return busy < slots ? "starts in a moment" : `${busy} of ${slots} busy`;

@@ -62,9 +62,9 @@ export function unreachedNotes(batches: readonly AnyBatch[]): string[] {
 }
 
 function isOver(batch: AnyBatch): boolean {
-  return (
-    batch.kind === "unreadable" || (!batch.isAtWork && batch.counts.waiting + batch.counts.running === 0)
-  );
+  if (batch.kind === "unreadable") return true;
+  const { counts, leftOut, isAtWork } = batch;
+  return !isAtWork && counts.waiting - leftOut + counts.running === 0;
 }
 
 function rowOf(batch: AnyBatch, look: AllLook): Row {
@@ -74,10 +74,10 @@ function rowOf(batch: AnyBatch, look: AllLook): Row {
   };
   if (batch.kind === "unreadable")
     return { ...about, state: "unknown", time: "", left: "", jobs: printable(batch.problem) };
-  const { counts, isAtWork, elapsedMs, timeLeftMs } = batch;
+  const { counts, leftOut, isAtWork, elapsedMs, timeLeftMs } = batch;
   return {
     ...about,
-    state: batchWord(counts, isAtWork),
+    state: batchWord(counts, isAtWork, leftOut),
     time: formatDuration(elapsedMs),
     left: timeLeftMs === null ? "" : `~${formatRoughDuration(timeLeftMs)}`,
     jobs: seenText(batch, look.now) + countsText(batch, look.signs),
@@ -89,9 +89,15 @@ function seenText({ seenAt, unreached }: Known, now: number): string {
   return unreached.length === 0 ? "" : `last seen ${formatAge(Math.max(0, now - seenAt))} ago: `;
 }
 
-function countsText({ counts, toCollect }: Known, { separator }: Signs): string {
+function countsText({ counts, leftOut, toCollect }: Known, { separator }: Signs): string {
   const { running, waiting, ...ended } = counts;
-  const parts = { ...ended, "to collect": toCollect, running, waiting };
+  const parts = {
+    ...ended,
+    "to collect": toCollect,
+    running,
+    "left out": leftOut,
+    waiting: waiting - leftOut,
+  };
   return Object.entries(parts)
     .filter(([, amount]) => amount > 0)
     .map(([what, amount]) => `${amount} ${what}`)
@@ -145,10 +151,20 @@ export function allBatchesJson(batches: readonly AnyBatch[]): string[] {
 function jsonOf(batch: AnyBatch): object {
   const { kind, directory, stem } = batch;
   if (batch.kind === "unreadable") return { kind, directory, stem, problem: batch.problem };
-  const { counts, isAtWork, toCollect, elapsedMs, timeLeftMs, follower, apiSocket, seenAt, unreached } =
-    batch;
-  const state = batchWord(counts, isAtWork);
-  const facts = { counts, toCollect, elapsedMs, timeLeftMs, follower, apiSocket, seenAt };
+  const {
+    counts,
+    leftOut,
+    isAtWork,
+    toCollect,
+    elapsedMs,
+    timeLeftMs,
+    follower,
+    apiSocket,
+    seenAt,
+    unreached,
+  } = batch;
+  const state = batchWord(counts, isAtWork, leftOut);
+  const facts = { counts, leftOut, toCollect, elapsedMs, timeLeftMs, follower, apiSocket, seenAt };
   const machines = unreached.map(({ machine, reason }) => ({ machine, reason }));
   return { kind, directory, stem, batch: batch.batch, state, ...facts, unreached: machines };
 }

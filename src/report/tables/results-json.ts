@@ -5,10 +5,11 @@ import { failureField, jsonLine } from "../lines/json-lines.js";
 
 export function resultsJson({ batch, rows }: Pick<ResultTable, "batch" | "rows">): string[] {
   return rows.map((row) => {
-    const { job, name, line, state, outcome, startedAt, durationMs, machine, slot, attempt, command } = row;
+    const { job, name, line, state, outcome, leftOut } = row;
+    const { startedAt, durationMs, machine, slot, attempt, command } = row;
     const parameters = Object.fromEntries(row.parameters);
     const metrics = Object.fromEntries(row.metrics);
-    const ended = { outcome, ...failureField(outcome) };
+    const ended = { outcome, ...failureField(outcome), ...(leftOut && { leftOut }) };
     const { memoryMb = null, gpuMemoryMb = null, cpuMs = null } = row.footprint ?? {};
     const about = { job, name, line, state, ...ended, parameters, metrics, startedAt, durationMs };
     const used = { cpuMs, memoryMb, gpuMemoryMb };

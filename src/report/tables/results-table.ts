@@ -47,7 +47,7 @@ interface LaidOut {
 }
 
 function layOut(column: Column, rows: readonly ResultRow[]): LaidOut {
-  const values = rows.map((row) => cellOf(row, column));
+  const values = rows.map((row) => (column.kind === "state" ? stateOf(row) : cellOf(row, column)));
   const isNumeric = values.every((value) => typeof value !== "string" || isNumber(value));
   const most = column.kind === "command" ? Number.POSITIVE_INFINITY : WIDEST;
   const texts = [column.label, ...values.map((value) => formatCell(value, column))].map((text) =>
@@ -107,8 +107,17 @@ function formatLine(cells: readonly string[]): string {
   return cells.join(GAP);
 }
 
+/** For people: no machine can ever run a job that is left out, so it does not wait. */
+function stateOf({ state, leftOut }: ResultRow): string {
+  return leftOut === undefined ? state : LEFT_OUT;
+}
+
+const LEFT_OUT = "left out";
+
 function countsLine({ batch, rows }: ResultTable): string {
-  const counts = JOB_WORDS.map((state) => [rows.filter((row) => row.state === state).length, state] as const);
+  const counts = [...JOB_WORDS, LEFT_OUT].map(
+    (state) => [rows.filter((row) => stateOf(row) === state).length, state] as const,
+  );
   const parts = counts.filter(([amount]) => amount > 0).map(([amount, state]) => `${amount} ${state}`);
   return printable(`${batch}: ${parts.join(", ")}`);
 }

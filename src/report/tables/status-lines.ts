@@ -4,6 +4,7 @@
 import {
   type BatchStatus,
   batchWord,
+  countLeftOut,
   countWords,
   isToCollect,
   type JobStatus,
@@ -53,7 +54,7 @@ function headLines(status: BatchStatus, columns: number): string[] {
   const { stem, batch, directory, jobs, isAtWork } = status;
   const parts = [
     stem,
-    batchWord(countWords(jobs.map(withLeftOut)), isAtWork),
+    batchWord(countWords(jobs), isAtWork, countLeftOut(jobs)),
     timesText(status),
     `in ${directory}`,
     `(${batch})`,
@@ -81,15 +82,10 @@ function timesText({ isAtWork, elapsedMs, timeLeftMs }: BatchStatus): string {
   return formatDuration(elapsedMs) + left;
 }
 
-/** A job that no machine can run has failed, for the batch as a whole. */
-function withLeftOut({ state, leftOut }: JobStatus): Pick<JobStatus, "state"> {
-  return { state: leftOut === undefined ? state : "failed" };
-}
-
 /** `12 succeeded · 1 failed · 2 of them to collect · 4 running · 30 waiting · 47 in all`. */
 function countsText(jobs: readonly JobStatus[], { separator }: Signs): string {
   const { running, waiting, ...ended } = countWords(jobs);
-  const leftOut = jobs.filter((job) => job.leftOut !== undefined).length;
+  const leftOut = countLeftOut(jobs);
   const parts: [number, string][] = [
     ...Object.entries(ended).map(([word, amount]): [number, string] => [amount, word]),
     [jobs.filter(isToCollect).length, "of them to collect"],

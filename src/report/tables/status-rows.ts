@@ -2,6 +2,7 @@
 // reason.
 
 import type { BatchStatus, JobStatus } from "../../model/batch-status.js";
+import type { LabelOf } from "../../model/job-label.js";
 import { SPOOL_FORMAT } from "../../model/machine.js";
 import { leftOutReason } from "../lines/left-out-lines.js";
 import { missingText } from "../lines/missing-text.js";
@@ -90,6 +91,12 @@ function labelOf({ stem }: BatchStatus, { name }: JobStatus): string {
   return printable(name.startsWith(`${stem}.`) ? name.slice(stem.length + 1) : name);
 }
 
+/** Machines call jobs by their ids. */
+function labelsOf(status: BatchStatus): LabelOf {
+  const labels = new Map(status.jobs.map((each) => [each.job, labelOf(status, each)]));
+  return (id) => labels.get(id) ?? String(id);
+}
+
 function placeOf({ slots, spoolFormats }: BatchStatus, { machine, ...job }: JobStatus): string {
   if (machine === null) return "";
   const spoolFormat = spoolFormats.get(machine) ?? SPOOL_FORMAT;
@@ -121,9 +128,10 @@ function waitingRows(status: BatchStatus): { readonly rows: Row[]; readonly othe
   const busy = new Map<string, number>();
   for (const { machine, state } of status.jobs)
     if (state === "running" && machine !== null) busy.set(machine, (busy.get(machine) ?? 0) + 1);
+  const labels = labelsOf(status);
   const firsts = new Map<string, JobStatus>();
   for (const job of waiting) {
-    const reason = waitingReason(status, job, busy.get(job.machine ?? "") ?? 0);
+    const reason = waitingReason(status, job, { busy: busy.get(job.machine ?? "") ?? 0, labelOf: labels });
     if (!firsts.has(reason)) firsts.set(reason, job);
   }
   const time = formatDuration(status.elapsedMs);
@@ -136,7 +144,7 @@ function waitingRows(status: BatchStatus): { readonly rows: Row[]; readonly othe
 function waitingReason(
   status: BatchStatus,
   { job, machine, dependency, leftOut }: JobStatus,
-  busy: number,
+  { busy, labelOf }: { readonly busy: number; readonly labelOf: LabelOf },
 ): string {
   if (leftOut !== undefined) return `no machine can ever run it: ${printable(leftOutReason(leftOut))}`;
   if (dependency !== undefined) return dependencyWords(dependency);
@@ -145,7 +153,8 @@ function waitingReason(
     return status.follower === null ? "no client follows the batch" : "no machine has it yet";
   const slots = status.slots.get(machine) ?? [];
   const shortage = status.shortages.get(job);
-  if (shortage !== undefined) return `${printable(machine)}: ${waitingWords(shortage, slots, status.batch)}`;
+  if (shortage !== undefined)
+    return `${printable(machine)}: ${waitingWords(shortage, { slots, batch: status.batch, labelOf })}`;
   return busy === 0
     ? `waits on ${printable(machine)}`
     : `${printable(machine)}: ${busy} of ${slots.length} busy`;

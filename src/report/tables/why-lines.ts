@@ -154,7 +154,7 @@ function nextWords({ machine, cards, job, inMs }: NextEnd): string {
   return `Likely next: ${placeWords(machine, cards)} in ~${formatRoughDuration(inMs)}, when ${printable(job)} ends.`;
 }
 
-function changeWords({ what, amount, machine, isNow }: Change): string {
+function changeWords({ what, name = "", amount, machine, isNow }: Change): string {
   const would = isNow ? "would start it now" : `would fit on ${printable(machine)}`;
   switch (what) {
     case "card memory":
@@ -165,6 +165,8 @@ function changeWords({ what, amount, machine, isNow }: Change): string {
       return `${amount} ${amount === 1 ? "core" : "cores"} ${would}.`;
     case "cards":
       return `${amount} ${amount === 1 ? "card" : "cards"} ${would}.`;
+    case "resource":
+      return `{${printable(name)}: ${amount}} ${would}.`;
     default:
       return what satisfies never;
   }

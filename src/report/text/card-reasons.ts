@@ -72,10 +72,11 @@ function ownReasons(cards: readonly RefusedCard[], facts: ReasonFacts): Reason[]
 }
 
 /** The label of a job of the same batch that has the card, "" if it is not known; null: the card is refused for another reason. */
-function ownJob(why: CardRefusal, { batch }: ReasonFacts): string | null {
+function ownJob(why: CardRefusal, { batch, labelOf }: ReasonFacts): string | null {
   if (why.kind !== "taken") return null;
   const isOther = (why.owner ?? "") !== "";
-  return why.batch !== null && (why.batch !== batch || isOther) ? null : (why.job ?? "");
+  if (why.batch !== null && (why.batch !== batch || isOther)) return null;
+  return why.job === undefined || why.job === "" ? "" : labelOf(why.job);
 }
 
 function refusalWords({ gpu, why }: RefusedCard, facts: ReasonFacts): string {
@@ -139,7 +140,7 @@ function processWords({ pid, user, program, memoryMb }: CardHolder): string {
 
 function personOn(index: number, { capacity }: ReasonFacts): string {
   const holders = capacity?.gpus.find((each) => each.index === index)?.holders ?? [];
-  const [first] = holders.filter(({ isClaimed }) => !isClaimed);
+  const [first] = holders.filter(({ isClaimed, isOwn }) => !isClaimed && isOwn !== true);
   return first === undefined
     ? "another person's process is"
     : `${processWords({ ...first, memoryMb: null })} is`;

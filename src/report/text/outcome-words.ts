@@ -8,6 +8,8 @@ const GPU_MEMORY =
   /\b(?:CUDA|HIP) out of memory\b|\bCUDA_ERROR_OUT_OF_MEMORY\b|\bRESOURCE_EXHAUSTED: .*memory/i;
 /** What a shell prints before its message: the file of the job's command, which tells users nothing. */
 const COMMAND_FILE = /^\/.*\/batches\/[^/]+\/jobs\/[^/]+\/(?:command|named): (?:line )?\d+: /;
+/** What follows it in bash's report of a killed program: its pid, and blanks before its arguments. */
+const KILLED = /^ *\d+ (\p{Lu}[\p{L} ]*?) {2,}(?=\S)/u;
 /** The text before the amounts in PyTorch's message. */
 const GPU_MEMORY_HEAD = /^.*\b(?:CUDA|HIP) out of memory\.?\s*(?=\S)/i;
 
@@ -45,5 +47,6 @@ export function outcomeWords(outcome: Outcome, lastWords: string): string {
 export function reasonWords(outcome: Outcome, lastWords: string): string {
   if (outcome.kind === "lost") return lastSaid(outcome.reason);
   if (outcome.kind === "stopped") return "";
-  return lastSaid(lastWords).replace(GPU_MEMORY_HEAD, "").replace(COMMAND_FILE, "");
+  const said = lastSaid(lastWords).replace(GPU_MEMORY_HEAD, "");
+  return COMMAND_FILE.test(said) ? said.replace(COMMAND_FILE, "").replace(KILLED, "$1: ") : said;
 }

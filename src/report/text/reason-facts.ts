@@ -18,8 +18,8 @@ export interface ReasonFacts {
   readonly capacity: Capacity | null;
   /** The machine file. */
   readonly file: string | null;
-  /** The label of an earlier job that a machine or the allocator names by its key. */
-  readonly labelOf: (key: string) => string;
+  /** The label of a job of the batch, from the word by which a machine or the allocator names it. */
+  readonly labelOf: (word: string) => string;
   /** The shortages are those of the empty machine. */
   readonly isNever: boolean;
 }

@@ -87,11 +87,12 @@ function hostMemory(
   return shortOfMemory(freeMb, totalMb, neededMb) + suffix;
 }
 
-function resourceWords({ needed, free }: { needed: number; free: number }, { isNever }: ReasonFacts): string {
-  if (!isNever) return `${free} free, needs ${needed}`;
-  return free === 0
-    ? `none is declared in the machine file, needs ${needed}`
-    : `${free} in all, needs ${needed}`;
+function resourceWords(
+  { needed, free, isDeclared }: Extract<Shortage, { kind: "resource" }>,
+  { isNever }: ReasonFacts,
+): string {
+  if (isDeclared === false) return `none is declared in the machine file, needs ${needed}`;
+  return isNever ? `${free} in all, needs ${needed}` : `${free} free, needs ${needed}`;
 }
 
 /** A small overload is acceptable; the room includes it. */

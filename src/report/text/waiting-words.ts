@@ -2,6 +2,8 @@
 // report sentences.
 
 import { isAttemptKey, parseAttemptKey } from "../../model/attempt-key.js";
+import type { JobId } from "../../model/job.js";
+import type { LabelOf } from "../../model/job-label.js";
 import type { Slot } from "../../model/machine.js";
 import { parseReason } from "../../model/parse-reason.js";
 import { printable } from "./printable.js";
@@ -11,10 +13,23 @@ const MEMORY = /^memory: (\d+) MB wanted, (\d+) MB free$/;
 const CARD_MEMORY = /^GPU (\S+): (\d+) MB wanted, (\d+) MB free$/;
 const CARD = /^GPU (GPU-\S+|MIG-\S+)/;
 
-/** Safe to print. `slots`: the machine's slots, which have its cards. `batch`: its name on machines, if it is known. */
-export function waitingWords(reason: string, slots: readonly Slot[] = [], batch = ""): string {
+interface About {
+  /** The machine's slots, which have its cards. */
+  readonly slots?: readonly Slot[];
+  /** Its name on machines, if it is known. */
+  readonly batch?: string;
+  /** Of the jobs of the batch. */
+  readonly labelOf?: LabelOf;
+}
+
+/** Safe to print. */
+export function waitingWords(
+  reason: string,
+  { slots = [], batch = "", labelOf = String }: About = {},
+): string {
   const shortages = parseReason(reason);
-  if (shortages.length > 0) return reasonLine(shortages, { ...UNMEASURED, batch });
+  if (shortages.length > 0)
+    return reasonLine(shortages, { ...UNMEASURED, batch, labelOf: (word) => labelOf(idOf(word)) });
   const memory = MEMORY.exec(reason);
   if (memory !== null) return `needs ${gigabytes(memory[1])} of memory, ${gigabytes(memory[2])} free`;
   const card = CARD_MEMORY.exec(reason);
@@ -23,11 +38,11 @@ export function waitingWords(reason: string, slots: readonly Slot[] = [], batch 
   return printable(reason.replace(CARD, (_, uuid: string) => `card ${cardName(uuid, slots)}`));
 }
 
-const UNMEASURED = { capacity: null, file: null, isNever: false, labelOf };
+const UNMEASURED = { capacity: null, file: null, isNever: false };
 
-/** Jobs are numbered in the order of the batch file, as their labels usually are. */
-function labelOf(key: string): string {
-  return isAttemptKey(key) ? String(parseAttemptKey(key).job) : key;
+/** A reason names jobs by their ids, or by the keys of their attempts. */
+function idOf(word: string): JobId {
+  return isAttemptKey(word) ? parseAttemptKey(word).job : Number(word);
 }
 
 /** One decimal; `mb` counts 2^20 bytes. */

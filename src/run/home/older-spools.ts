@@ -2,7 +2,7 @@
 // jobs now.
 
 import type { RunEvent } from "../../model/event.js";
-import { olderName, SPOOL_FORMAT } from "../../model/machine.js";
+import { olderNames, SPOOL_FORMAT } from "../../model/machine.js";
 import { initialState } from "../../plan/fold/initial-state.js";
 import { readPast } from "../../plan/fold/read-past.js";
 import { replay } from "../../plan/fold/replay.js";
@@ -26,29 +26,33 @@ export function separate(events: readonly RunEvent[], format: number): readonly 
   return left.size === 0 ? events : events.map((event) => withOlderSpools(event, left, format));
 }
 
-/** Machines that had something of the batch when the last client of that format left. */
-function machinesWithSpools(events: readonly RunEvent[]): Set<string> {
+/** Machines that had something of the batch when the last client of that format left, each with the name of that spool. */
+function machinesWithSpools(events: readonly RunEvent[]): Map<string, string> {
   const past = readPast(events);
   const names = new Set(events.flatMap((event) => ("machine" in event ? [event.machine] : [])));
   const policy = { retries: 0, retriesFailures: false, reassignAfterMs: null };
   const state = initialState({ jobs: [...(past?.jobs.values() ?? [])], machines: [...names], policy });
   replay(state, events);
   // What is left of an even older format is separate already.
-  const isSeparate = (name: string) =>
-    past?.machines.get(name)?.spool !== undefined || names.has(olderName(name));
+  const isSeparate = (name: string) => past?.machines.get(name)?.spool !== undefined;
   const left = [...state.machines.values()].filter(({ hasSpool, name }) => hasSpool && !isSeparate(name));
-  return new Set(left.map(({ name }) => name));
+  return new Map(
+    left.map(({ name }) => {
+      const [first, second] = olderNames(name);
+      return [name, isSeparate(first) ? second : first];
+    }),
+  );
 }
 
-function withOlderSpools(event: RunEvent, left: ReadonlySet<string>, format: number): RunEvent {
+function withOlderSpools(event: RunEvent, left: ReadonlyMap<string, string>, format: number): RunEvent {
   if (event.kind === "run-started") {
     const spool = { batch: event.batch, format };
-    const older = event.machines
-      .filter(({ name }) => left.has(name))
-      .map((machine) => ({ ...machine, name: olderName(machine.name), spool }));
+    const older = event.machines.flatMap((machine) => {
+      const name = left.get(machine.name);
+      return name === undefined ? [] : [{ ...machine, name, spool }];
+    });
     return { ...event, machines: [...event.machines, ...older] };
   }
-  return "machine" in event && left.has(event.machine)
-    ? { ...event, machine: olderName(event.machine) }
-    : event;
+  const name = "machine" in event ? left.get(event.machine) : undefined;
+  return name === undefined ? event : ({ ...event, machine: name } as RunEvent);
 }

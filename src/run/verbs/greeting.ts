@@ -4,7 +4,7 @@ import { LinkLost } from "../../fleet/link.js";
 import { isRetryable, retrying, wasDropped } from "../../fleet/retrying.js";
 import type { News } from "../../model/event.js";
 import type { ShortKind } from "../../model/left-out.js";
-import { type Capacity, olderName } from "../../model/machine.js";
+import type { Capacity } from "../../model/machine.js";
 import { judgeKinds, type Kinds, type KindsPlan, mustKnowCpuUse, planKinds } from "../../plan/slots/kinds.js";
 import { whyNever } from "../../plan/slots/why-never.js";
 import { isAtProcessLimit, PROCESS_LIMIT_HINT, RemoteError } from "../../remote/engine/remote-error.js";
@@ -109,7 +109,7 @@ export class Greeter {
   /** The machine gets no jobs before the working directory is read. If that takes long, the machine is measured again. */
   async #measure(link: MachineLink): Promise<Capacity> {
     const { trees, batch, kinds, mostJobs, settings } = this.#parts.terms;
-    const options = { bases: ["~/.sshoal"], except: [batch, ...(link.older ? [link.older.batch] : [])] };
+    const options = { bases: ["~/.sshoal"], except: [batch, ...link.older.map((each) => each.batch)] };
     const question = { requirement: settings.requirement, kinds, spec: link.spec };
     const isQuick = !mustKnowCpuUse(question, mostJobs);
     const begunAt = performance.now();
@@ -136,7 +136,7 @@ export class Greeter {
     const { terms, known } = this.#parts;
     const { kinds, staysOpen } = terms;
     const { requirement, placing } = terms.settings;
-    const besides = known.hasSpool(olderName(spec.name)) ? older?.slots : null;
+    const besides = older.findLast(({ name }) => known.hasSpool(name))?.slots;
     const past = (resumes ? pastSlots : besides) ?? [];
     const question = { spec, capacity, requirement, placing, kinds, staysOpen };
     if (!resumes || !known.hasOnlyKept(spec.name)) return planKinds({ ...question, past });

@@ -34,7 +34,12 @@ export function handedJob({ key, job, spec, terms, layers }: Handing): HandedJob
     memoryLimitMb === undefined;
   return {
     key,
-    script: jobScript(job, spec, batch, env, { mergesOutput: mergesOutputOf(job, settings), wrap, cwd }),
+    script: jobScript(job, spec, batch, env, {
+      mergesOutput: mergesOutputOf(job, settings),
+      wrap,
+      cwd,
+      names,
+    }),
     needsOwnShell: !isPlain || needsOwnShell(job.command),
     timeoutSeconds: job.timeoutSeconds,
     maxOutput: limitOfJob(job, maxOutput) ?? undefined,

@@ -30,7 +30,19 @@ function mistakeOf(from: string, target: string): string | null {
   return null;
 }
 
+/** Files of the clone that a page names in code. */
+function namedFiles(page: string): string[] {
+  return [...readPage(page).matchAll(/`((?:src|test|bench|example|machines)\/[\w./-]+)`/g)].map(
+    ([, path = ""]) => path,
+  );
+}
+
 describe.each([...pagePaths(), "CHANGELOG.md"])("%s", (page) => {
+  test("every file that it names is there", () => {
+    const named = page === "CHANGELOG.md" ? [] : namedFiles(page);
+    expect(named.filter((path) => !existsSync(path))).toEqual([]);
+  });
+
   test("every link leads somewhere", () => {
     const mistakes = links(readPage(page)).flatMap(({ target, line }) => {
       const mistake = mistakeOf(page, target);
@@ -38,6 +50,10 @@ describe.each([...pagePaths(), "CHANGELOG.md"])("%s", (page) => {
     });
     expect(mistakes).toEqual([]);
   });
+});
+
+test("a page that names files is read for them", () => {
+  expect(namedFiles("docs/notes.md")).toContain("src/plan/decide.ts");
 });
 
 test("a link that is wrong in any way is found", () => {

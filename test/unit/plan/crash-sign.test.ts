@@ -27,6 +27,18 @@ describe("the same crash", () => {
       `${JOBS}/5000000000012-12-1/command: 9: pythn: not found\n`,
     ],
     [
+      "a killed program, which bash reports with its pid and arguments",
+      { kind: "killed", signal: "SIGABRT" },
+      `${JOBS}/5000000000001-1-1/command: line 7:  4711 Aborted                 python train.py --lr 0.1\n`,
+      `${JOBS}/5000000000002-2-1/named: line 8: 114712 Aborted                 python train.py --lr 0.2\n`,
+    ],
+    [
+      "the same in a script of the tree, with a core",
+      exited(139),
+      "./train.sh: line 3:  4711 Segmentation fault      (core dumped) python train.py\n",
+      "./train.sh: line 3:  4712 Segmentation fault      (core dumped) python train.py\n",
+    ],
+    [
       "the directory of a slot",
       exited(2),
       `python3: can't open file '${SLOTS}/0/work/train.py': [Errno 2] No such file or directory`,
@@ -41,6 +53,11 @@ describe("the same crash", () => {
     ["another code", [exited(1), "KeyError"], [exited(2), "KeyError"]],
     ["another line", [exited(1), "KeyError: 'lr'"], [exited(1), "KeyError: 'bs'"]],
     ["another number", [exited(1), "bad seed 1"], [exited(1), "bad seed 2"]],
+    [
+      "another end of a program",
+      [exited(3), `${JOBS}/1-1/command: line 7:  4711 Aborted                 a`],
+      [exited(3), `${JOBS}/1-1/command: line 7:  4711 Killed                  a`],
+    ],
     ["another file of the tree", [exited(1), `${SLOTS}/0/work/a.py`], [exited(1), `${SLOTS}/0/work/b.py`]],
     ["a code and a signal", [exited(11), "x"], [SEGV, "x"]],
   ])("not: %s", (_, one, other) => {

@@ -1,10 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { TrackedJob } from "../../../src/model/batch-state.js";
 import type { News, RunEvent } from "../../../src/model/event.js";
 import type { Outcome } from "../../../src/model/job.js";
 import { isRecorded, recordedPart } from "../../../src/model/recorded.js";
 import { crashDue } from "../../../src/plan/crashes.js";
 import { apply } from "../../../src/plan/fold/apply.js";
+import { drop } from "../../../src/plan/fold/attempts.js";
 import { initialState } from "../../../src/plan/fold/initial-state.js";
 import { replay } from "../../../src/plan/fold/replay.js";
 import {
@@ -120,6 +122,15 @@ describe("the same crash everywhere", () => {
   test("not if nothing is left to hold back", () => {
     const run = aRun({ jobs: 3, machines: { a: 1 }, policy: HALTS });
     run.tell(runStarted(), ...given("a", 1, 2, 3));
+    for (const job of [1, 2, 3]) run.tell(...crashed("a", job));
+    expect(due(run)).toBeNull();
+  });
+
+  test("not if no machine can ever run what is left", () => {
+    const run = aRun({ jobs: 4, machines: { a: 1 }, policy: HALTS });
+    run.tell(runStarted(), ...given("a", 1, 2, 3));
+    drop(run.state, run.state.jobs.get(4) as TrackedJob);
+    run.tell({ kind: "jobs-left-out", jobs: [4], reasons: [] });
     for (const job of [1, 2, 3]) run.tell(...crashed("a", job));
     expect(due(run)).toBeNull();
   });

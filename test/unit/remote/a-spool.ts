@@ -11,6 +11,7 @@ import { runtimeFile, SPOOL_SCRIPTS } from "../../../src/remote/runtime-files.js
 import { BEGIN } from "../../../src/remote/spool/hand-over.js";
 import { needsOwnShell } from "../../../src/remote/spool/own-shell.js";
 import type { Account } from "../../rig/account.js";
+import { atEnd } from "../../rig/at-end.js";
 import { STAND_IN_BIN } from "../../rig/gpus.js";
 import { killAll, pidsWithHome } from "../../rig/processes.js";
 import { until } from "../../rig/until.js";
@@ -75,7 +76,7 @@ let busyboxDir: string | undefined;
 function busyboxTools(): string {
   if (busyboxDir !== undefined) return busyboxDir;
   const dir = mkdtempSync(join(tmpdir(), "sshoal-busybox-"));
-  process.once("exit", () => rmSync(dir, { recursive: true }));
+  atEnd(() => rmSync(dir, { recursive: true }));
   execFileSync("busybox", ["--install", "-s", dir]);
   busyboxDir = dir;
   return dir;

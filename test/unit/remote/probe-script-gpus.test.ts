@@ -133,8 +133,8 @@ describe.each(SHELLS)("under %s", (shell) => {
     const [first, second] = box.run({ bases: [files.path("s")] }).capacity.gpus;
     const user = userInfo().username;
     expect(first?.holders).toEqual([
-      { pid: 72, user, program: "train me", memoryMb: 1800, isClaimed: true },
-      { pid: 90, user, program: "python3", memoryMb: null, isClaimed: false },
+      { pid: 72, user, program: "train me", memoryMb: 1800, isClaimed: true, isOwn: true },
+      { pid: 90, user, program: "python3", memoryMb: null, isClaimed: false, isOwn: true },
       { pid: 4000, user: "", program: "run, it", memoryMb: 12, isClaimed: false },
       { pid: 4001, user: "", program: "", memoryMb: 12, isClaimed: false },
     ]);

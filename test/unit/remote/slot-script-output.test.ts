@@ -77,7 +77,8 @@ describe.each(SHELLS)("under %s", (name, shell) => {
   test("the line stands alone, wherever the output is cut", async () => {
     await spool.job(A, "printf '%300000s' x", "-", { maxOutput });
     await spool.start().ended;
-    expect(await out()).toMatch(
+    // A job that lasts for a second can have the line about the disk as well.
+    expect((await out()).replace(UNFREED, "")).toMatch(
       /^ {50000}\n\[sshoal: 200\.2 kB of output left out here: --max-output 100kB\]\n {49799}x$/,
     );
   });

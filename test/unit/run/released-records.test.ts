@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import type { TrackedJob } from "../../../src/model/batch-state.js";
 import type { RunEvent } from "../../../src/model/event.js";
 import { standingOf } from "../../../src/model/standing.js";
 import { initialState } from "../../../src/plan/fold/initial-state.js";
@@ -11,7 +12,9 @@ import { olderFormats, readPast } from "../../../src/plan/fold/read-past.js";
 import { replay } from "../../../src/plan/fold/replay.js";
 import { keyOn, machineOf } from "../../../src/plan/run-state.js";
 import { loadRecord } from "../../../src/run/home/record.js";
+import { runMachines } from "../../../src/run/run-machines.js";
 import { makeWorkspace } from "../../rig/workspace.js";
+import { aSpec } from "../plan/a-machine.js";
 
 const path = fileURLToPath(new URL("../../records/v1.jsonl", import.meta.url));
 
@@ -91,6 +94,45 @@ test("a machine with something of version 1 has it in a separate spool, and stil
     name: "one.yaml (older spool)",
     spool: { batch: "jobs.sh-b6a86d48", format: 1 },
   });
+});
+
+test("a machine with something of version 1, and of a client that resumed it with format 2, has both beside the one that gets jobs", async () => {
+  const first = loadRecord(path);
+  const begun = first.findLast((event) => event.kind === "run-started");
+  const job = { id: 10, line: 10, name: "jobs.sh.10", command: "echo tenth" };
+  const key = { at: 1, machine: "one.yaml" };
+  const resumed = [
+    { ...begun, batch: "jobs.sh-2", jobs: [job], at: 1 },
+    { ...first.findLast((event) => event.kind === "machine-ready"), ...key },
+    { ...key, kind: "jobs-assigned", jobs: [10], attempts: [1] },
+    { ...key, kind: "jobs-handed-over", jobs: [10] },
+    { ...key, kind: "job-started", job: 10, attempt: 1, slot: 0 },
+  ];
+  const lines = resumed.map((event) => `${JSON.stringify({ v: 2, ...event })}\n`);
+  const work = await makeWorkspace();
+  const both = await work.write("both.jsonl", `${readFileSync(path, "utf8")}${lines.join("")}`);
+  const events = loadRecord(both);
+  await work.remove();
+
+  const past = readPast(events);
+  const spoolOf = (name: string) => past?.machines.get(name)?.spool;
+  expect(spoolOf("one.yaml")).toBeUndefined();
+  expect(spoolOf("one.yaml (older spool)")).toEqual({ batch: "jobs.sh-b6a86d48", format: 1 });
+  expect(spoolOf("one.yaml (older spool 2)")).toEqual({ batch: "jobs.sh-2", format: 2 });
+  const policy = { retries: 2, retriesFailures: false, reassignAfterMs: null };
+  const machines = [...(past?.machines.keys() ?? [])];
+  const formats = olderFormats(past?.machines.values() ?? []);
+  const state = initialState({ jobs: [...(past?.jobs.values() ?? [])], machines, formats, policy });
+  replay(state, events);
+  const machineOfJob = (id: number) => standingOf(state.jobs.get(id) as TrackedJob);
+  expect(machineOfJob(4)).toMatchObject({ kind: "running", machine: "one.yaml (older spool)" });
+  expect(machineOfJob(10)).toMatchObject({ kind: "running", machine: "one.yaml (older spool 2)" });
+  expect(machineOf(state, "one.yaml").hasSpool).toBe(false);
+  const spec = aSpec({ name: "one.yaml" });
+  expect(runMachines("jobs.sh-3", [spec], past)[0]?.older.map(({ name, batch }) => [name, batch])).toEqual([
+    ["one.yaml (older spool)", "jobs.sh-b6a86d48"],
+    ["one.yaml (older spool 2)", "jobs.sh-2"],
+  ]);
 });
 
 test("if nothing of version 1 is left, the machines do not change", async () => {

@@ -124,6 +124,7 @@ tell_holders() {
   show smi-process
   for pid in $(printf '%s\n' "$answer" | sed -n 's/^[^,]*, *\([0-9][0-9]*\),.*/\1/p'); do
     [ -d "$proc/$pid" ] || continue
+    [ ! -O "$proc/$pid" ] || echo "own-process $pid"
     find_lineage "$pid"
     line_of "$proc/$pid/comm"
     echo "process $pid $(stat -c '%U %u' "$proc/$pid") $lineage $line"

@@ -105,6 +105,7 @@ function settle_process(text,   words, pids, count, i) {
   }
   is_foreign[words[2]] = 1
   if (words[4] != own_uid) is_persons[words[2]] = 1
+  else own_mb[words[2]] += words[3]
 }
 
 # The driver lists processes a moment after memory. If they use more than was missing, a job has grown in between, and the rest of
@@ -129,12 +130,16 @@ function take_claim(n,   by, each, count, i, words, used) {
   for (i = 1; i <= count; i++) give_fact("has c" n " " each[i])
 }
 
-# Memory in use that neither processes nor claims explain is a foreign process, too: containers hide processes. A driver
-# holds less than 600 MB on a card that no process uses.
-function take_card(text,   words, known, flags) {
+# Memory in use that neither processes nor claims explain is a foreign process, too: containers hide processes, and those on
+# AMD cards are not listed. It may be another person's. A driver holds less than 600 MB on a card that no process uses.
+function take_card(text,   words, unknown, flags) {
   split(text, words, " ")
-  known = explained[words[2]] > claimed_mb[words[2]] ? explained[words[2]] : claimed_mb[words[2]] + 0
-  if (words[4] != "-" && words[5] != "-" && words[4] - words[5] - known > 600) is_foreign[words[2]] = 1
+  if (words[4] != "-" && words[5] != "-") {
+    unknown = words[4] - words[5] - \
+      (explained[words[2]] > claimed_mb[words[2]] ? explained[words[2]] : claimed_mb[words[2]] + 0)
+    if (unknown > 600) is_foreign[words[2]] = 1
+    if (unknown - own_mb[words[2]] > 600) is_persons[words[2]] = 1
+  }
   flags = words[7] (words[2] in is_foreign ? "f" : "") (words[2] in is_persons ? "o" : "")
   if (length(flags) > 1) sub(/^-/, "", flags)
   give_fact("card " words[1] " " words[2] " " words[3] " " words[4] " " words[5] " " words[6] " " flags " " words[8])

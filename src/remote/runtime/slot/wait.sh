@@ -84,25 +84,9 @@ start_scout() {
   with_lock "$lock" wake_another
 }
 
-can_grow() {
-  [ "$most_slots" -gt 0 ] && [ ! -d "slots/$((most_slots - 1))" ]
-}
-
 wake_another() {
   [ ! -s scout ] || true >scout
-  is_any_waiting || return 0
-  slots=0
-  for other in slots/*; do
-    slots=$((slots + 1))
-    if is_dead "$other/loop"; then
-      wake "${other#slots/}"
-      return
-    fi
-  done
-  [ "$slots" -lt "$most_slots" ] && mkdir "slots/$slots" 2>/dev/null && true >"slots/$slots/events" || return 0
-  # The client follows the new log, too.
-  say "added $slot $slots"
-  wake "$slots"
+  ! is_any_waiting || ! find_next_slot "$slot" || wake "$next_slot"
 }
 
 # wake SLOT: without the descriptors of this slot, which hold its claim and its pipes, and without its cards.

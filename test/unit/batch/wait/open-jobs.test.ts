@@ -54,6 +54,15 @@ test("a job that no machine has will not run without a client", () => {
   expect(open.reasons.get(1)).toBe("no client follows the batch");
 });
 
+test("a job that is left out will not run, with a client or without", () => {
+  const reasons = [{ machine: "a", reason: "licence: a job needs 1, the machine has 0.5" }];
+  const open = new OpenJobs(aBatch({ kind: "jobs-left-out", at: 0, jobs: [2], reasons }), [2, 3]);
+  expect([...open.reasons]).toEqual([
+    [2, "no machine can ever meet the need"],
+    [3, "no client follows the batch"],
+  ]);
+});
+
 test("where nothing more happens, what is open there does not end; the first reason counts", () => {
   const open = new OpenJobs(aBatch(assigned("a", [1, 2]), assigned("b", [3])), [1, 2, 3]);
   open.noteMissing("a", [keyOf(2)]);

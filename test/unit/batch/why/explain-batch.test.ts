@@ -8,7 +8,7 @@ import { apply } from "../../../../src/plan/fold/apply.js";
 import { initialState } from "../../../../src/plan/fold/initial-state.js";
 import type { MeasuredMachine } from "../../../../src/plan/why/explain-waiting.js";
 import { parseSpoolEvent } from "../../../../src/remote/spool/spool-event.js";
-import { aCapacity, aClaim, aNeed, aSpec } from "../../plan/a-machine.js";
+import { aCapacity, aCardClaim, aClaim, aGpuNeed, aNeed, aSpec, gpus } from "../../plan/a-machine.js";
 import { assigned, SETTINGS, SUCCESS, someJobs } from "../../report/builders.js";
 
 const POLICY = { retries: 0, retriesFailures: false, reassignAfterMs: null };
@@ -68,6 +68,23 @@ test("waiting jobs of the same need are one group, in the order in which they st
   expect(why).toMatchObject({ hold: { kind: "no-client", command: "sshoal attach batch.sh" }, more: 0 });
 });
 
+test("no client is asked for if no machine can ever run the jobs", () => {
+  const never = aNeed({ cpus: 5, memoryMb: 1 });
+  const jobs = someJobs(2).map((job) => ({ ...job, ...(job.id === 1 && { requirement: never }) }));
+  const here = aBatch(jobs);
+  expect(explainJobs(explaining(here, machine()), jobs.slice(0, 1)).hold).toBeNull();
+  expect(explainAllWaiting(explaining(here, machine())).hold).toMatchObject({ kind: "no-client" });
+  const gone: MeasuredMachine = {
+    kind: "unreachable",
+    machine: "two.yaml",
+    reason: "refused",
+    sinceMs: null,
+  };
+  expect(explainJobs(explaining(here, machine(), gone), jobs.slice(0, 1)).hold).toMatchObject({
+    kind: "no-client",
+  });
+});
+
 test("more groups than fill a screen are counted", () => {
   const jobs = someJobs(9).map((job) => ({ ...job, requirement: aNeed({ memoryMb: job.id }) }));
   const why = explainAllWaiting(explaining(aBatch(jobs), machine()));
@@ -93,6 +110,22 @@ describe("the next end", () => {
       kind: "waits",
       next: { machine: "one.yaml", job: "4", inMs: 30_000 },
     });
+  });
+
+  test("names a job by its label, which machines do not know", () => {
+    const jobs = someJobs(6).map((job) => (job.id === 4 ? { ...job, name: "b.train", label: "train" } : job));
+    const shortages = [{ kind: "gpus", refused: [{ why: { kind: "taken", job: "train" } }] }];
+    const requirement = aNeed({ gpu: aGpuNeed() });
+    const onCard = aBatch(
+      jobs.map((job) => (job.id === 5 ? { ...job, requirement } : job)),
+      ...events,
+    );
+    const claims = [aClaim({ batch: "batch.sh-1", job: "4", cards: [aCardClaim({ amount: 1 })] })];
+    const capacity = aCapacity({ gpus: gpus({}), claims });
+    const busy = { ...machine(), capacity } as MeasuredMachine;
+    const [why] = explainJobs(explaining(onCard, busy), onCard.jobs.slice(4, 5)).jobs;
+    expect(why).toMatchObject({ kind: "waits", machines: [{ shortages }] });
+    expect(whyOf(aBatch(jobs, ...events), 5)).toMatchObject({ next: { job: "train", inMs: 30_000 } });
   });
 
   test("is not known behind another waiting job, nor after two ends", () => {

@@ -72,7 +72,7 @@ test("limits of the machine file are named as written there", () => {
   ]);
   const keepFree = { memoryMb: 0, cpus: 0, gpus: 1 };
   expect(explained({ gpus: gpus({}) }, { gpu: aGpuNeed() }, { keepFree })).toEqual([
-    "a.yaml: GPU 0: reserved for people by keep_free in its machine file",
+    "a.yaml: GPU 0: kept free for people (keep_free in its machine file, or --polite)",
   ]);
   expect(explained({ claims: [aClaim()] }, {}, { maxJobs: 1 })).toEqual([
     "a.yaml: its machine file has max_jobs: 1, and other batches use 1",
@@ -113,5 +113,8 @@ test("parts of cards, resources, and other accounts", () => {
   ]);
   expect(explained({}, { resources: { licence: [2] } }, { resources: { licence: { a: 1 } } })).toEqual([
     "a.yaml: licence: a job needs 2, 1 free",
+  ]);
+  expect(explained({}, { resources: { licence: [2] } }, { resources: { disk: { a: 1 } } })).toEqual([
+    "a.yaml: licence: a job needs 2, the machine file declares none (resources:)",
   ]);
 });

@@ -56,7 +56,7 @@ test.each<[string, Partial<Requirement>, string[]]>([
   ["more of a resource", { resources: { licence: [3] } }, ["licence: 2"]],
   ["more of one instance", { resources: { disk: [9] } }, ["disk: 4"]],
   ["more instances", { resources: { licence: [1, 1, 1] } }, ["licence: 1 and 1"]],
-  ["a resource that is not there", { resources: { tape: [1] } }, []],
+  ["a resource that is not there", { resources: { tape: [1] } }, ["resources here: licence, disk"]],
   ["two things at once", { memoryMb: 300_000, cpus: 100 }, []],
 ])("a job that needs %s than there is: the nearest that would fit", (_, requirement, nearest) => {
   const resources = { licence: { a: 1, b: 1 }, disk: { x: 4, y: 2 } };

@@ -1,7 +1,20 @@
 import { describe, expect, test } from "vitest";
 import type { Claim, Gpu } from "../../../../src/model/machine.js";
-import { aCardClaim, aClaim, aGpuNeed, aHolder, cardsOfSlots, gpus, planFor } from "../a-machine.js";
+import { planSlots } from "../../../../src/plan/slots/slots.js";
+import {
+  aCapacity,
+  aCardClaim,
+  aClaim,
+  aGpuNeed,
+  aHolder,
+  aNeed,
+  aSpec,
+  cardsOfSlots,
+  gpus,
+  planFor,
+} from "../a-machine.js";
 
+const USED = { memoryFreeMb: 20_000 };
 const UNIFIED = { sharesHostMemory: true, memoryTotalMb: null, memoryFreeMb: null };
 
 describe("memory and cores", () => {
@@ -156,6 +169,23 @@ describe("cards", () => {
   ])("a card that reports full use: %s", (_, facts, slots) => {
     const cards = gpus({ utilization: 1, ...facts } as Partial<Gpu>);
     expect(planFor({ gpus: cards }, { gpu: aGpuNeed() }).slots).toHaveLength(slots);
+  });
+
+  test.each<[string, Partial<Gpu>, number]>([
+    ["nothing is on it", { holders: [] }, 1],
+    ["another person's process", { holders: [aHolder()] }, 0],
+    ["an own process that is no job", { holders: [aHolder({ isOwn: true })] }, 1],
+    [
+      "memory that its own process explains",
+      { holders: [aHolder({ isOwn: true, memoryMb: 4300 })], ...USED },
+      1,
+    ],
+    ["memory that no process explains", { holders: [], ...USED }, 0],
+    ["memory, and processes are not known", USED, 0],
+  ])("a card for polite jobs: %s", (_, facts, slots) => {
+    const asked = { spec: aSpec(), capacity: aCapacity({ gpus: gpus(facts) }), placing: { isPolite: true } };
+    const gpu = aGpuNeed({ isReserved: false, utilization: 1 });
+    expect(planSlots({ ...asked, requirement: aNeed({ gpu }) }).slots).toHaveLength(slots);
   });
 
   test("what a claim's own job computes is not counted beside its claim", () => {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { TrackedJob } from "../../../../src/model/batch-state.js";
 import { sameCrashLines, setAsideLines } from "../../../../src/report/lines/crash-lines.js";
 import { FAILURE, someJobs, started, viewOf } from "../builders.js";
 
@@ -17,6 +18,15 @@ test("a pause: the lines of the first crash, made safe, and the keys", () => {
     "paused: 5 waiting jobs do not start; c starts them anyway",
     "after a fix: q and s stop the batch, then type the same command with --retry-failed",
   ]);
+});
+
+test("jobs that no machine can ever run are not among those that a pause holds back", () => {
+  const { state } = viewOf(["a.yaml"], [started(someJobs(5))]);
+  state.jobs.set(5, { ...(state.jobs.get(5) as TrackedJob), fate: { kind: "dropped" } });
+  state.leftOut.set(5, []);
+  expect(sameCrashLines({ ...CRASH, stderrTail: "x\n" }, state)).toContain(
+    "paused: 4 waiting jobs do not start; c starts them anyway",
+  );
 });
 
 test("the end of a run, after crashes that printed nothing", () => {

@@ -10,6 +10,7 @@ function facts(changes: Partial<NoticeFacts> = {}): NoticeFacts {
     stem: "sweep.sh",
     directory: "/home/me/vit",
     counts: { ...countWords([]), succeeded: 26, skipped: 1, failed: 2, stopped: 1 },
+    leftOut: 0,
     elapsedMs: 1_570_400,
     failedJobs: ["sweep.sh.7", "sweep.sh.12"],
     ...changes,
@@ -45,6 +46,19 @@ test("a failure is reported while the others run; an end with jobs left waits fo
   });
   const left = { ...countWords([]), succeeded: 1, waiting: 3 };
   expect(noticeEnv(facts({ counts: left })).SSHOAL_STATE).toBe("waiting");
+});
+
+test("jobs that no machine can ever run do not wait for a client", () => {
+  const counts = { ...countWords([]), succeeded: 1, waiting: 3 };
+  expect(noticeEnv(facts({ counts, leftOut: 3 }))).toMatchObject({
+    SSHOAL_STATE: "failed",
+    SSHOAL_UNFINISHED: "3",
+    SSHOAL_SUMMARY: "sweep.sh: 3 left out, 1 succeeded of 4 in 26m10s",
+  });
+  expect(noticeEnv(facts({ counts, leftOut: 2 }))).toMatchObject({
+    SSHOAL_STATE: "waiting",
+    SSHOAL_SUMMARY: "sweep.sh: 2 left out, 1 succeeded, 1 waiting of 4 in 26m10s",
+  });
 });
 
 test("names cannot pose as other lines", () => {

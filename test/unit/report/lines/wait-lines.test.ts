@@ -48,6 +48,14 @@ test("how many ended how, and why those failed that did", () => {
   ]);
 });
 
+test("jobs that no machine can ever run do not wait", () => {
+  const leftOut = [{ machine: "gpu1", reason: "licence: a job needs 1, the machine has 0.5" }];
+  const jobs = [aJob(1, { state: "succeeded", outcome: SUCCESS }), aJob(2, { leftOut }), aJob(3, {})];
+  expect(waitedLines(aStatus(jobs), LOOK)).toEqual([
+    "j.sh: 1 left out, 1 succeeded, 1 waiting of 3 in 12m04s",
+  ]);
+});
+
 test.each([
   [[1], null, ["1 result is not collected yet: sshoal attach j.sh"]],
   [[1, 2], null, ["2 results are not collected yet: sshoal attach j.sh"]],

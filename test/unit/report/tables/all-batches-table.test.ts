@@ -23,6 +23,7 @@ function aBatch(facts: Partial<Known> = {}): Known {
     stem: "sweep.sh",
     directory: "/home/me/vit",
     counts: { ...NONE, succeeded: 11, failed: 2, running: 6, waiting: 11 },
+    leftOut: 0,
     toCollect: 0,
     isAtWork: true,
     elapsedMs: 724_000,
@@ -72,6 +73,18 @@ test("one row per batch; what could not be asked about is marked as last seen", 
     "failed   train.sh  12m04s        /data/old  3 succeeded · 1 failed · 2 to collect",
     "unknown  x.sh                    ~          made by a newer sshoal",
   ]);
+});
+
+test("jobs that no machine can ever run are counted apart: they have failed, and do not wait", () => {
+  const counts = { ...NONE, succeeded: 3, waiting: 2 };
+  expect(linesOf([over("a.sh", { counts, leftOut: 2 }), over("b.sh", { counts, leftOut: 1 })])).toEqual([
+    "STATE    BATCH    TIME  DIRECTORY  JOBS",
+    // Batches that wait for a client are listed first.
+    "waiting  b.sh   12m04s  ~/vit      3 succeeded · 1 left out · 1 waiting",
+    "failed   a.sh   12m04s  ~/vit      3 succeeded · 2 left out",
+  ]);
+  const [line = ""] = allBatchesJson([over("a.sh", { counts, leftOut: 2 })]);
+  expect(JSON.parse(line)).toMatchObject({ state: "failed", counts: { waiting: 2 }, leftOut: 2 });
 });
 
 test("of batches that have ended, twenty are listed", () => {

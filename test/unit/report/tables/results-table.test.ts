@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { ResultTable } from "../../../../src/model/result.js";
+import { resultsJson } from "../../../../src/report/tables/results-json.js";
 import { resultLines } from "../../../../src/report/tables/results-table.js";
 import { findColumn } from "../../../../src/results/columns.js";
 import { aRow, aTable } from "../../results/a-row.js";
@@ -30,6 +31,20 @@ test("one line per job, numbers aligned right", () => {
     " 12  failed     1e-4  sgd          7      1.5  gpu1       11",
     " 13  waiting       5  -            -        -  -           -",
   ]);
+});
+
+test("a job that no machine can ever run does not wait", () => {
+  const leftOut = [{ machine: "gpu1", reason: "licence: a job needs 1, the machine has 0.5" }];
+  const rest = { state: "waiting", machine: null, slot: null, durationMs: null, command: "true" } as const;
+  const rows = [aRow({ ...rest, leftOut }), aRow({ ...rest, job: 2 })];
+  expect(resultLines(aTable(...rows), null)).toEqual([
+    "sweep-1: 1 waiting, 1 left out",
+    "job  state     seconds  machine  slot  command",
+    "  1  left out        -        -     -  true",
+    "  2  waiting         -        -     -  true",
+  ]);
+  const [line = ""] = resultsJson(aTable(...rows));
+  expect(JSON.parse(line)).toMatchObject({ state: "waiting", leftOut });
 });
 
 test("a script's jobs are shown by their commands, which get the remaining room", () => {

@@ -192,6 +192,18 @@ describe("a job that waits", () => {
       "      nvme     1 in all, needs 2",
       "No machine can ever run it.",
     ]);
+    const two = { ...NEED, gpu: null, resources: { nvme: [2] } };
+    expect(linesOf([waiting(two, [machine])]).slice(1)).toEqual([
+      "cpu1  nvme  1 in all, needs 2",
+      "No machine can ever run it. {nvme: 1} would fit on cpu1.",
+    ]);
+    const held = [aClaim({ batch: "x", resources: [{ name: "nvme", instance: "fast", amount: 0.5 }] })];
+    const one = { ...NEED, gpu: null, resources: { nvme: [1] } };
+    const used = measured("cpu1", { claims: held }, { resources: { nvme: { fast: 1 } } });
+    expect(linesOf([waiting(one, [used])]).slice(1)).toEqual([
+      "cpu1  nvme  0.5 free, needs 1",
+      "{nvme: 0.5} would start it now.",
+    ]);
   });
 
   test("because an earlier job waits for the same", () => {

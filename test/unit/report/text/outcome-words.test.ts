@@ -19,6 +19,12 @@ test.each<[Outcome, string, string, string]>([
     "exit 127",
     "trian: command not found",
   ],
+  [
+    { kind: "killed", signal: "SIGABRT" },
+    "/home/a/.sshoal/batches/q-3-bc403e7e@vm/jobs/5000000000008-8-1/command: line 7:  4711 Aborted                 python train.py\n",
+    "SIGABRT",
+    "Aborted: python train.py",
+  ],
   [{ kind: "killed", signal: "SIGKILL", cause: "out-of-memory" }, "epoch 3", "out of memory", "epoch 3"],
   [{ kind: "killed", signal: "SIGKILL", cause: "likely-out-of-memory" }, "", "out of memory?", ""],
   [{ kind: "killed", signal: "SIGSEGV" }, "", "SIGSEGV", ""],

@@ -19,5 +19,14 @@ test.each([
   ["memory: 16384 MB wanted, 12288 MB free", "needs 16.0 GB of memory, 12.0 GB free"],
   ["the disk is full: /home\u001b[2J", "the disk is full: /home\\x1b[2J"],
 ])("%s", (reason, words) => {
-  expect(waitingWords(reason, [], "sweep.sh-00000001")).toBe(words);
+  expect(waitingWords(reason, { batch: "sweep.sh-00000001" })).toBe(words);
+});
+
+test("jobs of the batch have their labels, others the numbers that machines report", () => {
+  const labelOf = (id: number) => (id === 3 ? "train" : String(id + 1));
+  const wordsOf = (reason: string) => waitingWords(reason, { batch: "b.sh-00000001", labelOf });
+  expect(wordsOf("cards:1000:0 card:0:taken:-:b.sh-00000001:3")).toBe("card 0 runs job train");
+  expect(wordsOf("cards:1000:0 card:0:taken:-:b.sh-00000001:-")).toBe("card 0 runs a job of this batch");
+  expect(wordsOf("cards:1000:0 card:0:taken:bob:b.sh-00000001:3")).toBe("card 0 runs bob's b.sh 3");
+  expect(wordsOf("kept:5000000000012-12-1")).toBe("kept for job 13, which waits longer");
 });

@@ -24,7 +24,7 @@ afterEach(() => machine.close());
 
 async function openLink() {
   const link = new MachineLink(
-    { spec: aSpec(), place: machine.place, pastSlots: null, pastCapacity: null, older: null },
+    { spec: aSpec(), place: machine.place, pastSlots: null, pastCapacity: null, older: [] },
     new Fleet(async () => machine.session),
   );
   const lost: string[] = [];

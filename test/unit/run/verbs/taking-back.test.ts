@@ -36,7 +36,7 @@ async function linkThatFails(times: number): Promise<MachineLink> {
   };
   const spec = { name: "a" } as MachineSpec;
   const link = new MachineLink(
-    { spec, place: machine.place, pastSlots: null, pastCapacity: null, older: null },
+    { spec, place: machine.place, pastSlots: null, pastCapacity: null, older: [] },
     new Fleet(async () => session),
   );
   await link.open(() => {});

@@ -72,7 +72,7 @@ function hear(lines: readonly string[]) {
       place: { batch: "b", scratch: null },
       pastSlots: null,
       pastCapacity: null,
-      older: null,
+      older: [],
     },
     new Fleet(never),
   );
