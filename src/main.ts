@@ -189,33 +189,15 @@ async function perform(invocation: Invocation, program: Program): Promise<number
       const { performOnQueue } = await import("./cli/commands/queue/perform-on-queue.js");
       return (await performOnQueue(invocation)) ?? ExitCode.Success;
     }
-    case "grass-daemon": {
-      const { grassDaemon } = await import("./cli/commands/grass/grass-daemon.js");
-      return grassDaemon(invocation.options);
-    }
-    case "grass-stop": {
-      const { grassStop } = await import("./cli/commands/grass/grass-daemon.js");
-      return grassStop();
-    }
-    case "grass-create": {
-      const { grassCreate } = await import("./cli/commands/grass/grass-create.js");
-      return grassCreate(invocation.options);
-    }
-    case "grass-delete": {
-      const { grassDelete } = await import("./cli/commands/grass/grass-create.js");
-      return grassDelete(invocation.name);
-    }
-    case "grass-enqueue": {
-      const { grassEnqueue } = await import("./cli/commands/grass/grass-enqueue.js");
-      return grassEnqueue(invocation.options);
-    }
-    case "grass-enqueue-open": {
-      const { grassEnqueueOpen } = await import("./cli/commands/grass/grass-enqueue.js");
-      return grassEnqueueOpen(invocation);
-    }
+    case "grass-daemon":
+    case "grass-stop":
+    case "grass-create":
+    case "grass-delete":
+    case "grass-enqueue":
+    case "grass-enqueue-open":
     case "grass-show": {
-      const { grassShow } = await import("./cli/commands/grass/grass-show.js");
-      return grassShow(invocation.options);
+      const { performGrass } = await import("./cli/commands/grass/perform-grass.js");
+      return performGrass(invocation);
     }
     case "mcp": {
       const { mcp } = await import("./cli/commands/mcp.js");

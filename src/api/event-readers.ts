@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import type { QueueEvent } from "../model/queue.js";
+import type { QueueEvent } from "../model/queue-event.js";
 import type { QueueService } from "./queue-service.js";
 import { Refusal } from "./refusal.js";
 

@@ -13,10 +13,10 @@ import type {
   JobQuery,
   Queue,
   QueueCounts,
-  QueueEvent,
   QueueJob,
   QueueSpec,
 } from "../model/queue.js";
+import type { QueueEvent } from "../model/queue-event.js";
 import type { SentEntry, SentFiles } from "../model/sent-tree.js";
 import type { WhyWaiting } from "../model/why.js";
 

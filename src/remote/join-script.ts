@@ -3,7 +3,7 @@
 
 import { readFileSync } from "node:fs";
 
-/** Replaces each line like `. ./slot/loop.sh`, or `@include "room/cards.awk"` in awk, by the text of that file. */
+/** Replaces each line like `. ./slot/loop.sh`, or `@include "room/card-refusal.awk"` in awk, by the text of that file. */
 export function joinScript(file: URL): string {
   const joined = readFileSync(file, "utf8").replaceAll(PART, (_, script?: string, program?: string) => {
     return `${readFileSync(new URL(script ?? program ?? "", file), "utf8")}\n`;

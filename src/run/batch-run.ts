@@ -5,6 +5,7 @@ import type { BatchSettings, FeedPosition } from "../model/batch.js";
 import { hasOwnFiles, type Job, type JobId, mergesOutputOf, type OwnFiles, treeKeyOf } from "../model/job.js";
 import { limitOfJob } from "../model/output-limit.js";
 import { outcomeAtHome } from "../model/standing.js";
+import type { Past } from "../plan/fold/read-past.js";
 import { asGrown } from "../plan/grown.js";
 import { countUnbegun } from "../plan/remaining.js";
 import type { RunState } from "../plan/run-state.js";
@@ -67,14 +68,9 @@ export function startRun(order: BatchOrder): BatchRun {
   const trees = new Map([...order.trees, ...missingTrees(order, begun)]);
   const terms = { ...termsOf(order, begun), trees, kinds, jobEnv };
   const tee = order.onOutput === undefined ? null : new Tee(order.onOutput);
-  const { maxOutput, maxOld } = order.settings;
-  const limitOf = (key: string) => limitOfJob(known.jobOfKey(key), maxOutput);
-  const outputs = new OutputFiles(results, begun.past?.begun ?? new Set(), {
-    tee,
-    kept: begun.past?.kept,
-    mergesOutput: (key) => mergesOutputOf(known.jobOfKey(key), order.settings),
-    limitOf,
-  });
+  const known = new Known(state, jobs);
+  const outputs = outputsOf(order, { past: begun.past, known, tee });
+  const { maxOld } = order.settings;
   const pruner = maxOld === undefined ? null : new ResultPruner(results, batch, maxOld);
   const home = {
     results,
@@ -82,7 +78,6 @@ export function startRun(order: BatchOrder): BatchRun {
     pruner,
     commit: (news: Parameters<Loop["commit"]>[0]) => loop.commit(news),
   };
-  const known = new Known(state, jobs);
   const performer = new Performer({ machines, fleet, terms, kinds, known, home });
   const { perform } = performer;
   const loop = makeLoop({ state, perform, record: begun.record, onEvent: order.onEvent, now: Date.now });
@@ -107,12 +102,6 @@ export function startRun(order: BatchOrder): BatchRun {
   const judge = (fresh: Kinds) => performer.judge(fresh, loop.emit);
   const { emit } = loop;
   const { add, give } = makeAdmitting({ state, feed, results, jobs, jobEnv, kinds, judge, emit });
-  const readTree = async (own: OwnFiles) => {
-    const key = treeKeyOf(own);
-    if (trees.has(key) || order.readTree === undefined) return;
-    const tree = await order.readTree(own);
-    trees.set(key, Promise.resolve(tree));
-  };
   const reopen = (ids: readonly JobId[]) => {
     for (const id of ids) reopenJob(results, known.job(id), loop.emit);
   };
@@ -123,7 +112,7 @@ export function startRun(order: BatchOrder): BatchRun {
     emit,
     abandon: loop.abandon,
     position: feed?.position ?? null,
-    readTree,
+    readTree: (own) => readMissingTree(order, own, trees),
     add,
     give,
     countUnbegun: () => countUnbegun(state),
@@ -133,6 +122,32 @@ export function startRun(order: BatchOrder): BatchRun {
     reopen,
     setDraining: (machine, isDraining) => performer.setDraining(machine, isDraining, loop.emit),
   };
+}
+
+interface OutputOwners {
+  readonly past: Past | null;
+  readonly known: Known;
+  readonly tee: Tee | null;
+}
+
+function outputsOf({ results, settings }: BatchOrder, { past, known, tee }: OutputOwners): OutputFiles {
+  return new OutputFiles(results, past?.begun ?? new Set(), {
+    tee,
+    kept: past?.kept,
+    mergesOutput: (key) => mergesOutputOf(known.jobOfKey(key), settings),
+    limitOf: (key) => limitOfJob(known.jobOfKey(key), settings.maxOutput),
+  });
+}
+
+async function readMissingTree(
+  { readTree }: BatchOrder,
+  own: OwnFiles,
+  trees: Map<string, Promise<Tree>>,
+): Promise<void> {
+  const key = treeKeyOf(own);
+  if (trees.has(key) || readTree === undefined) return;
+  const tree = await readTree(own);
+  trees.set(key, Promise.resolve(tree));
 }
 
 /** Of jobs that arrived or were given in an earlier run. */

@@ -6,11 +6,11 @@ import path from "node:path";
 import type { Job, JobId } from "../model/job.js";
 import type { ScriptEdit } from "../model/script-edit.js";
 import { editOf, matchGiven } from "../plan/edit/compare-script.js";
-import { applyEdit, forgetGone, setJob } from "../plan/fold/edit-events.js";
-import { addJob, initialState } from "../plan/fold/initial-state.js";
+import { forgetGone } from "../plan/fold/edit-events.js";
+import { initialState } from "../plan/fold/initial-state.js";
 import { olderFormats, type Past, readPast } from "../plan/fold/read-past.js";
-import { forgetJobs, replay } from "../plan/fold/replay.js";
-import { sortWaiting } from "../plan/halt.js";
+import { replay } from "../plan/fold/replay.js";
+import { settleJobs } from "../plan/fold/settle-jobs.js";
 import type { RunState } from "../plan/run-state.js";
 import { Feed } from "./feed.js";
 import { writingTo } from "./home/disk-error.js";
@@ -68,7 +68,7 @@ export function beginRun(order: BatchOrder): Beginning {
   writingTo(privateDir, () => finishMoving(past, results, stem, record));
   const feed = order.feed && new Feed({ ...order, order: order.feed, past, state });
   const asked = feed === null ? findJobs(order, past, state) : { ...UNEDITED, given: feed.given };
-  const jobs = settleJobs(state, asked, past, order.staysOpen === true);
+  const jobs = settleJobs(state, { ...asked, past, staysOpen: order.staysOpen === true });
   return {
     stem,
     batch,
@@ -113,41 +113,4 @@ function findJobs(order: BatchOrder, past: Past | null, state: RunState): Asked 
   const edit = by === "command" ? editOf(compared, matching, readdirSync(results.dir)) : null;
   const renumbered = jobEnv && new Map([...jobEnv].map(([id, env]) => [matching.ids.get(id) ?? id, env]));
   return { given: matching.jobs, edit, jobEnv: renumbered };
-}
-
-/**
- * Keeps in the state only the requested jobs, and jobs of an earlier run that may still be in progress. `staysOpen`: also
- * jobs with attempts, because they may be given again, and each attempt has a number of its own.
- */
-function settleJobs(
-  state: RunState,
-  { given, edit }: Asked,
-  past: Past | null,
-  staysOpen: boolean,
-): Map<JobId, Job> {
-  for (const job of given) {
-    const tracked = state.jobs.get(job.id);
-    if (tracked === undefined) continue;
-    setJob(state, tracked, job);
-    // Inserts it again, so that the jobs are in the order of the file.
-    state.jobs.delete(job.id);
-    state.jobs.set(job.id, tracked);
-  }
-  for (const job of given) addJob(state, job);
-  if (edit !== null) applyEdit(state, edit);
-  const ids = new Set(given.map(({ id }) => id));
-  const names = new Map(edit?.moves.map(({ job, to }) => [job, to]));
-  const removed = [...(past?.jobs.values() ?? [])]
-    .filter(({ id }) => !ids.has(id))
-    .map((job) => ({ ...job, name: names.get(job.id) ?? job.name }));
-  const isToForget = ({ id }: Job) => {
-    const tracked = state.jobs.get(id);
-    return !tracked?.traits.isGone && !(staysOpen && (tracked?.lastNumber ?? 0) > 0);
-  };
-  forgetJobs(
-    state,
-    removed.filter(isToForget).map(({ id }) => id),
-  );
-  if (past !== null) sortWaiting(state);
-  return new Map([...given, ...removed].map((job) => [job.id, job]));
 }

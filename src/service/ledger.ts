@@ -1,7 +1,7 @@
 // Writes to the record of the service, and tells watchers what was written. What machines did must get into the record: if the
 // disk refuses it, it is written as soon as there is room, in its order.
 
-import type { QueueEvent } from "../model/queue.js";
+import type { QueueEvent } from "../model/queue-event.js";
 import { DiskRefusal } from "./store/disk-refusal.js";
 import type { ServiceDatabase } from "./store/open-database.js";
 

@@ -24,10 +24,10 @@ import {
   type Enqueued,
   type JobQuery,
   type Queue,
-  type QueueEvent,
   type QueueJob,
   type QueueSpec,
 } from "../model/queue.js";
+import type { QueueEvent } from "../model/queue-event.js";
 import { VERSION } from "../model/version.js";
 import { actOnMachine } from "./act-on-machine.js";
 import { createQueue } from "./create-queue.js";

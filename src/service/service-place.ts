@@ -5,18 +5,10 @@ import path from "node:path";
 import type { Surroundings } from "../batch/surroundings.js";
 import { isOwnOrMissing } from "../cache-dir.js";
 import { UserError } from "../errors.js";
+import type { ServiceFile } from "./client/service-file.js";
 
-/** What a running service tells the commands of its user. */
-export interface ServiceNote {
-  readonly pid: number;
-  readonly socket: string;
-  readonly version: string;
-  /** Its directory. */
-  readonly state: string;
-  readonly startedAt: number;
-  /** Where it listens on TCP, as `host:port`; null: on its socket alone. */
-  readonly listen: string | null;
-  /** The Node.js that runs it. */
+/** What a running service tells the commands of its user. It knows its Node.js. */
+export interface ServiceNote extends ServiceFile {
   readonly node: string;
 }
 

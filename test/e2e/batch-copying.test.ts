@@ -1,24 +1,13 @@
 // Which files of the working directory a job gets, and which of its own are collected.
 
 import { chmod, mkdir, readFile, readlink, stat, symlink, utimes } from "node:fs/promises";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { EMPTY_SPOOL, LIGHT_NO_GPU, listBelow, listSpool, listTrees, waitFor } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
-import { type BatchHost, startHost } from "../rig/host.js";
-import { makeWorkspace, type Workspace } from "../rig/workspace.js";
+import { startHost } from "../rig/host.js";
+import { useMachine } from "../rig/one-machine.js";
 
-let host: BatchHost;
-let work: Workspace;
-let seen: Workspace;
-
-beforeAll(async () => {
-  host = await startHost({ name: "box" });
-});
-beforeEach(async () => {
-  [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
-});
-afterEach(() => Promise.all([work.remove(), seen.remove()]));
-afterAll(() => host?.stop());
+const { host, work, seen } = useMachine(() => startHost({ name: "box" }));
 
 async function argsFor(jobs: readonly string[], extra: readonly string[], machine = "max_jobs: 2") {
   await work.write("jobs.sh", jobs.map((job) => `${job}\n`).join(""));

@@ -2,25 +2,14 @@
 
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { LIGHT, parseEvents, waitFor } from "../rig/batch.js";
 import { type CommandResult, runCommand, spawnCommand } from "../rig/command.js";
-import { STAND_IN_BIN, saveGpus } from "../rig/gpus.js";
-import { type BatchHost, startHost } from "../rig/host.js";
-import { makeWorkspace, type Workspace } from "../rig/workspace.js";
+import { otherAfterProbe, STAND_IN_BIN, saveGpus } from "../rig/gpus.js";
+import { startHost } from "../rig/host.js";
+import { useMachine } from "../rig/one-machine.js";
 
-let host: BatchHost;
-let work: Workspace;
-let seen: Workspace;
-
-beforeAll(async () => {
-  host = await startHost({ name: "gpu", path: [STAND_IN_BIN] });
-});
-beforeEach(async () => {
-  [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
-});
-afterEach(() => Promise.all([work.remove(), seen.remove()]));
-afterAll(() => host?.stop());
+const { host, work, seen } = useMachine(() => startHost({ name: "gpu", path: [STAND_IN_BIN] }));
 
 function install(gpus: Parameters<typeof saveGpus>[1]["gpus"]): void {
   saveGpus(join(host.homeDir, "nvidia-smi.state"), { gpus });
@@ -153,18 +142,7 @@ test("MIG slices are shown by their names", async () => {
 test("a card that fills up after the probe is awaited, and that is reported", async () => {
   install([{}]);
   // The probe asks first, then a slot, right before a job.
-  await work.write(
-    "nvidia-smi",
-    `#!/bin/sh
-case "$*" in
-  *--query-gpu*)
-    [ -e ${seen.dir}/left ] || ! [ -e ${seen.dir}/asked ] || export NVIDIA_SMI_STATE=${work.path("full.state")}
-    touch ${seen.dir}/asked
-    ;;
-esac
-exec ${STAND_IN_BIN}/nvidia-smi "$@"
-`,
-  );
+  await work.write("nvidia-smi", otherAfterProbe(seen.dir, work.path("full.state")));
   const other = await startHost({ name: "gpu", path: [work.dir] });
   onTestFinished(() => other.stop());
   saveGpus(join(other.homeDir, "nvidia-smi.state"), { gpus: [{}] });

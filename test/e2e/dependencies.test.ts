@@ -1,25 +1,14 @@
 // Jobs that come after other jobs of their batch file: order, failures, a killed client, and mistakes.
 
 import { existsSync } from "node:fs";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { LIGHT_NO_GPU, parseEvents, waitFor } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
-import { type BatchHost, startHost } from "../rig/host.js";
+import { startHost } from "../rig/host.js";
+import { useMachine } from "../rig/one-machine.js";
 import { until } from "../rig/until.js";
-import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
-let host: BatchHost;
-let work: Workspace;
-let seen: Workspace;
-
-beforeAll(async () => {
-  host = await startHost({ name: "one" });
-});
-beforeEach(async () => {
-  [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
-});
-afterEach(() => Promise.all([work.remove(), seen.remove()]));
-afterAll(() => host?.stop());
+const { host, work, seen } = useMachine(() => startHost({ name: "one" }));
 
 const sshoal = (...args: string[]) => runCommand(args, { cwd: work.dir, program: "sshoal" });
 

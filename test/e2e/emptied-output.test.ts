@@ -1,30 +1,20 @@
 // Jobs that empty their own output: fetched output stays, and new output is added.
 
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { LIGHT_NO_GPU, waitFor } from "../rig/batch.js";
 import { runCommand } from "../rig/command.js";
 import { endLiveCommands, startCommand } from "../rig/live-commands.js";
+import { useMachine } from "../rig/one-machine.js";
 import { killAll } from "../rig/processes.js";
-import { startSshd, type TestHost } from "../rig/sshd.js";
+import { startSshd } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
-import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
-let host: TestHost;
-let work: Workspace;
-let seen: Workspace;
+const { host, work, seen } = useMachine(() => startSshd({ name: "box" }));
 
-beforeAll(async () => {
-  host = await startSshd({ name: "box" });
-});
-beforeEach(async () => {
-  [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
-});
-afterEach(async () => {
+afterEach(() => {
   endLiveCommands();
   killAll(host.pids());
-  await Promise.all([work.remove(), seen.remove()]);
 });
-afterAll(() => host?.stop());
 
 const sshoal = () => ({ program: "sshoal", cwd: work.dir }) as const;
 const file = (stream: "out" | "err") => work.read(`job_results/jobs.sh.1.${stream}`).catch(() => "");

@@ -1,26 +1,12 @@
 // Wrong clocks, on this computer or on a machine: nothing important depends on them.
 
 import { utimes } from "node:fs/promises";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { LIGHT_NO_GPU, listBelow } from "../rig/batch.js";
 import { runCommand } from "../rig/command.js";
-import { type Ledger, openLedger, sweep } from "../rig/ledger.js";
-import { startSshd, type TestHost } from "../rig/sshd.js";
+import { useMachineWithLedger } from "../rig/one-machine.js";
 
-let host: TestHost;
-let ledger: Ledger;
-
-beforeAll(async () => {
-  host = await startSshd({ name: "one" });
-});
-beforeEach(async () => {
-  ledger = await openLedger();
-});
-afterEach(async () => {
-  await sweep(host);
-  await ledger.remove();
-});
-afterAll(() => host?.stop());
+const { host, ledger } = useMachineWithLedger();
 
 async function run(...jobs: string[]): Promise<void> {
   await ledger.work.write("jobs.sh", jobs.map((job) => `${job}\n`).join(""));

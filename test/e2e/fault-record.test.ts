@@ -1,26 +1,12 @@
 // The local record is cut off at any byte: it loads, and the batch continues.
 
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { LIGHT_NO_GPU, waitFor } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
-import { type Ledger, openLedger, sweep } from "../rig/ledger.js";
-import { startSshd, type TestHost } from "../rig/sshd.js";
+import { useMachineWithLedger } from "../rig/one-machine.js";
 
-let host: TestHost;
-let ledger: Ledger;
-
-beforeAll(async () => {
-  host = await startSshd({ name: "one" });
-});
-beforeEach(async () => {
-  ledger = await openLedger();
-});
-afterEach(async () => {
-  await sweep(host);
-  await ledger.remove();
-});
-afterAll(() => host?.stop());
+const { host, ledger } = useMachineWithLedger();
 
 async function batchArgs(): Promise<string[]> {
   return ["jobs.sh", "--machines", await host.machineFile("max_jobs: 2"), ...LIGHT_NO_GPU, "--json"];

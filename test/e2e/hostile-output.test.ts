@@ -4,26 +4,15 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { LIGHT_NO_GPU, waitFor } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
+import { useMachine } from "../rig/one-machine.js";
 import { killAll } from "../rig/processes.js";
-import { startSshd, type TestHost } from "../rig/sshd.js";
+import { startSshd } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
-import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
-let host: TestHost;
-let work: Workspace;
-let seen: Workspace;
-
-beforeAll(async () => {
-  host = await startSshd({ name: "box" });
-});
-beforeEach(async () => {
-  [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
-});
-afterEach(() => Promise.all([work.remove(), seen.remove()]));
-afterAll(() => host?.stop());
+const { host, work, seen } = useMachine(() => startSshd({ name: "box" }));
 
 async function argsFor(jobs: readonly string[], on = host): Promise<string[]> {
   await work.write("jobs.sh", jobs.map((job) => `${job}\n`).join(""));

@@ -4,33 +4,23 @@ import { utimesSync } from "node:fs";
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { LIGHT, LIGHT_NO_GPU, waitFor } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
-import { STAND_IN_BIN, saveGpus } from "../rig/gpus.js";
+import { otherAfterProbe, saveGpus } from "../rig/gpus.js";
+import { useMachine } from "../rig/one-machine.js";
 import { type Relay, startRelay } from "../rig/relay.js";
-import { startSshd, type TestHost } from "../rig/sshd.js";
+import { startSshd } from "../rig/sshd.js";
 import { runOnTerminal } from "../rig/terminal.js";
 import { until } from "../rig/until.js";
-import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
-let host: TestHost;
 let relay: Relay;
-let work: Workspace;
-let seen: Workspace;
+const { host, work, seen } = useMachine(() => startSshd({ name: "one" }));
 
 beforeAll(async () => {
-  host = await startSshd({ name: "one" });
   relay = await startRelay(host.port);
 });
-beforeEach(async () => {
-  [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
-});
-afterEach(() => Promise.all([work.remove(), seen.remove()]));
-afterAll(async () => {
-  await relay.stop();
-  await host.stop();
-});
+afterAll(() => relay.stop());
 
 const UNICODE = { LANG: "C.UTF-8", NO_COLOR: "1" };
 
@@ -109,18 +99,7 @@ test("after resuming, a silent job has its last line, and how long it has printe
 
 test("a plain run prints once why it waits", async () => {
   // For the probe, which asks first, the cards are free. For slots they are full until a file exists.
-  await work.write(
-    "bin/nvidia-smi",
-    `#!/bin/sh
-case "$*" in
-  *--query-gpu*)
-    [ -e ${seen.dir}/left ] || ! [ -e ${seen.dir}/asked ] || export NVIDIA_SMI_STATE=${work.path("full.state")}
-    touch ${seen.dir}/asked
-    ;;
-esac
-exec ${STAND_IN_BIN}/nvidia-smi "$@"
-`,
-  );
+  await work.write("bin/nvidia-smi", otherAfterProbe(seen.dir, work.path("full.state")));
   await chmod(work.path("bin/nvidia-smi"), 0o755);
   const gpus = await startSshd({ name: "gpu", path: [work.path("bin")] });
   onTestFinished(() => gpus.stop());

@@ -1,25 +1,14 @@
 // `sshoal logs`: the output of a job, byte by byte, at every stage.
 
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { LIGHT_NO_GPU, waitFor } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
+import { useMachine } from "../rig/one-machine.js";
 import { startRelay } from "../rig/relay.js";
-import { startSshd, type TestHost } from "../rig/sshd.js";
+import { startSshd } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
-import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
-let host: TestHost;
-let work: Workspace;
-let seen: Workspace;
-
-beforeAll(async () => {
-  host = await startSshd({ name: "one" });
-});
-beforeEach(async () => {
-  [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
-});
-afterEach(() => Promise.all([work.remove(), seen.remove()]));
-afterAll(() => host?.stop());
+const { host, work, seen } = useMachine(() => startSshd({ name: "one" }));
 
 const sshoal = () => ({ program: "sshoal", cwd: work.dir }) as const;
 const logs = (...args: string[]) => runCommand(["logs", ...args], sshoal());

@@ -2,31 +2,21 @@
 
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { LIGHT_NO_GPU, parseEvents, waitFor } from "../rig/batch.js";
 import { runCommand } from "../rig/command.js";
 import { endLiveCommands, startCommand } from "../rig/live-commands.js";
+import { useMachine } from "../rig/one-machine.js";
 import { killAll } from "../rig/processes.js";
-import { startSshd, type TestHost } from "../rig/sshd.js";
+import { startSshd } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
-import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
-let host: TestHost;
-let work: Workspace;
-let seen: Workspace;
+const { host, work, seen } = useMachine(() => startSshd({ name: "box" }));
 
-beforeAll(async () => {
-  host = await startSshd({ name: "box" });
-});
-beforeEach(async () => {
-  [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
-});
-afterEach(async () => {
+afterEach(() => {
   endLiveCommands();
   killAll(host.pids());
-  await Promise.all([work.remove(), seen.remove()]);
 });
-afterAll(() => host?.stop());
 
 const LIMIT = 1_000_000;
 const MAX_OUTPUT = ["--max-output", "1MB"];

@@ -2,25 +2,14 @@
 
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { LIGHT, LIGHT_NO_GPU, parseEvents, waitFor } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
 import { STAND_IN_BIN, saveGpus } from "../rig/gpus.js";
-import { startSshd, type TestHost } from "../rig/sshd.js";
-import { makeWorkspace, type Workspace } from "../rig/workspace.js";
+import { useMachine } from "../rig/one-machine.js";
+import { startSshd } from "../rig/sshd.js";
 
-let host: TestHost;
-let work: Workspace;
-let seen: Workspace;
-
-beforeAll(async () => {
-  host = await startSshd({ name: "gpu", path: [STAND_IN_BIN] });
-});
-beforeEach(async () => {
-  [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
-});
-afterEach(() => Promise.all([work.remove(), seen.remove()]));
-afterAll(() => host?.stop());
+const { host, work, seen } = useMachine(() => startSshd({ name: "gpu", path: [STAND_IN_BIN] }));
 
 function install(gpus: Parameters<typeof saveGpus>[1]["gpus"]): void {
   saveGpus(join(host.homeDir, "nvidia-smi.state"), { gpus });

@@ -1,25 +1,15 @@
 // #@ lines of a batch file: options for all jobs, and jobs with different requirements.
 
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { LIGHT, waitFor } from "../rig/batch.js";
 import { runCommand } from "../rig/command.js";
 import { STAND_IN_BIN, saveGpus } from "../rig/gpus.js";
-import { type BatchHost, startHost } from "../rig/host.js";
-import { makeWorkspace, type Workspace } from "../rig/workspace.js";
+import { startHost } from "../rig/host.js";
+import { useMachine } from "../rig/one-machine.js";
+import { makeWorkspace } from "../rig/workspace.js";
 
-let host: BatchHost;
-let work: Workspace;
-let seen: Workspace;
-
-beforeAll(async () => {
-  host = await startHost({ name: "gpu", path: [STAND_IN_BIN] });
-});
-beforeEach(async () => {
-  [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
-});
-afterEach(() => Promise.all([work.remove(), seen.remove()]));
-afterAll(() => host?.stop());
+const { host, work, seen } = useMachine(() => startHost({ name: "gpu", path: [STAND_IN_BIN] }));
 
 async function run(lines: readonly string[], ...extra: string[]) {
   await work.write("jobs.sh", lines.map((line) => `${line}\n`).join(""));

@@ -1,31 +1,21 @@
 // SIGUSR1 and SIGUSR2: while a batch is paused no job begins, whatever happens to its connection or its client.
 
 import { existsSync, readFileSync } from "node:fs";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { EMPTY_SPOOL, LIGHT_NO_GPU, listBelow, listSpool, waitFor } from "../rig/batch.js";
 import { type LiveCommand, runCommand, spawnCommand } from "../rig/command.js";
+import { useMachine } from "../rig/one-machine.js";
 import { type Relay, startRelay } from "../rig/relay.js";
-import { startSshd, type TestHost } from "../rig/sshd.js";
+import { startSshd } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
-import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
-let host: TestHost;
 let relay: Relay;
-let work: Workspace;
-let seen: Workspace;
+const { host, work, seen } = useMachine(() => startSshd({ name: "one" }));
 
 beforeAll(async () => {
-  host = await startSshd({ name: "one" });
   relay = await startRelay(host.port);
 });
-beforeEach(async () => {
-  [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
-});
-afterEach(() => Promise.all([work.remove(), seen.remove()]));
-afterAll(async () => {
-  await relay.stop();
-  await host.stop();
-});
+afterAll(() => relay.stop());
 
 /** Four jobs, one slot. Each notes that it begins, and ends once a file "go" exists. */
 async function argsFor(): Promise<string[]> {

@@ -1,25 +1,14 @@
 // `sshoal stop`, and what every other command shows afterwards.
 
 import { existsSync } from "node:fs";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { EMPTY_SPOOL, LIGHT_NO_GPU, listSpool, waitFor } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
-import { startSshd, type TestHost } from "../rig/sshd.js";
+import { useMachine } from "../rig/one-machine.js";
+import { startSshd } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
-import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
-let host: TestHost;
-let work: Workspace;
-let seen: Workspace;
-
-beforeAll(async () => {
-  host = await startSshd({ name: "one" });
-});
-beforeEach(async () => {
-  [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
-});
-afterEach(() => Promise.all([work.remove(), seen.remove()]));
-afterAll(() => host?.stop());
+const { host, work, seen } = useMachine(() => startSshd({ name: "one" }));
 
 const sshoal = (...args: string[]) => runCommand(args, { program: "sshoal", cwd: work.dir });
 

@@ -8,13 +8,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFin
 import { ConnectError, type SshAddress } from "../../src/transport/connect-error.js";
 import type { ConnectOptions } from "../../src/transport/connect-options.js";
 import { deferred } from "../../src/transport/deferred.js";
-import type { Ask } from "../../src/transport/login/ask-person.js";
 import type { About } from "../../src/transport/session.js";
 import { fingerprint } from "../../src/transport/trust/known-hosts.js";
 import { startAgent, type TestAgent } from "../rig/agent.js";
 import { LIGHT_NO_GPU } from "../rig/batch.js";
 import { runCommand } from "../rig/command.js";
 import { addressOf, connectFrom } from "../rig/connect.js";
+import { person } from "../rig/person.js";
 import { type Relay, startRelay } from "../rig/relay.js";
 import { makeKey, startSshd, type TestHost } from "../rig/sshd.js";
 import { runOnTerminal } from "../rig/terminal.js";
@@ -79,18 +79,6 @@ async function refusal(
   );
   if (!(error instanceof ConnectError)) throw error;
   return error;
-}
-
-/** A person who gives these answers, one after the other. */
-function person(...answers: (string | null)[]) {
-  const asked: string[] = [];
-  const ask: Ask = {
-    async passphrase(prompt) {
-      asked.push(prompt);
-      return answers.shift() ?? null;
-    },
-  };
-  return { ask, asked };
 }
 
 describe("a key with a passphrase, and a person to ask", () => {

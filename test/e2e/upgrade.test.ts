@@ -7,7 +7,13 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type JsonEvent, parseEvents } from "../rig/batch.js";
 import { type LiveCommand, runCommand, spawnCommand } from "../rig/command.js";
-import { OLDER_BATCH, OLDER_VERSIONS, type OlderBatch, startOlderBatch } from "../rig/older-spool.js";
+import {
+  OLDER_BATCH,
+  OLDER_VERSIONS,
+  type OlderBatch,
+  RECENT_VERSIONS,
+  startOlderBatch,
+} from "../rig/older-spool.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
 import { makeWorkspace } from "../rig/workspace.js";
@@ -15,20 +21,26 @@ import { makeWorkspace } from "../rig/workspace.js";
 const SMALL = ["--no-gpu-required", "--memory-required", "10", "--num-cpus", "0.1"];
 const OLDER = "one.yaml (older spool)";
 
+async function begin(version: Parameters<typeof startOlderBatch>[0]) {
+  const host = await startSshd({ name: "one" });
+  const batch = await startOlderBatch(version, host);
+  return { host, batch, machine: await host.machineFile("max_jobs: 1") };
+}
+
+async function end({ host, batch }: { readonly host: TestHost; readonly batch: OlderBatch }): Promise<void> {
+  await host.stop();
+  await Promise.all([batch.work.remove(), batch.gate.remove()]);
+}
+
 describe.each(OLDER_VERSIONS)("from %s", (version) => {
   let host: TestHost;
   let machine: string;
   let batch: OlderBatch;
 
   beforeEach(async () => {
-    host = await startSshd({ name: "one" });
-    batch = await startOlderBatch(version, host);
-    machine = await host.machineFile("max_jobs: 1");
+    ({ host, machine, batch } = await begin(version));
   });
-  afterEach(async () => {
-    await host.stop();
-    await Promise.all([batch.work.remove(), batch.gate.remove()]);
-  });
+  afterEach(() => end({ host, batch }));
 
   const eventsOf = ({ stdout }: LiveCommand): JsonEvent[] =>
     parseEvents(stdout().slice(0, stdout().lastIndexOf("\n") + 1));
@@ -143,5 +155,45 @@ describe.each(OLDER_VERSIONS)("from %s", (version) => {
       expect(await elsewhere.read(`job_results/jobs.sh.${job}/made.txt`)).toBe(`made by ${job}\n`);
     await expectNothingLeft();
     await elsewhere.remove();
+  });
+});
+
+describe.each(RECENT_VERSIONS)("from %s, whose spools are as those of today", (version) => {
+  let host: TestHost;
+  let machine: string;
+  let batch: OlderBatch;
+
+  beforeEach(async () => {
+    ({ host, machine, batch } = await begin(version));
+  });
+  afterEach(() => end({ host, batch }));
+
+  test("the same command follows and collects all jobs in their spool; each runs once", async () => {
+    const args = ["jobs.sh", "--machines", machine, ...SMALL];
+    const client = spawnCommand([...args, "--json"], { cwd: batch.work.dir });
+    await client.until(({ stdout }) => stdout().includes('"kind":"job-started"'));
+    await batch.gate.write("go", "");
+    const { code, stdout, stderr } = await client.ended;
+    expect(code, stdout + stderr).toBe(0);
+    expect(await batch.ran()).toEqual(["1", "2", "3", "4"]);
+    const collected = parseEvents(stdout).filter(({ kind }) => kind === "job-collected");
+    expect(collected.map(({ job, machine: name }) => [job, name]).sort()).toEqual(
+      [1, 2, 3, 4].map((job) => [job, "one.yaml"]),
+    );
+    for (const job of [1, 2, 3, 4])
+      expect(await batch.work.read(`job_results/jobs.sh.${job}/made.txt`)).toBe(`made by ${job}\n`);
+    expect(await readdir(path.join(host.homeDir, ".sshoal/batches"))).toEqual([]);
+    await until("no process is left", () => host.pids().length === 0);
+  });
+
+  test("stop ends its running and waiting jobs", async () => {
+    const stopped = await runCommand(["stop", "jobs.sh"], { cwd: batch.work.dir, program: "sshoal" });
+    expect(stopped.code, stopped.stdout + stopped.stderr).toBe(0);
+    const { stdout } = await runCommand(["status", "--json"], { cwd: batch.work.dir, program: "sshoal" });
+    expect(parseEvents(stdout).map(({ state }) => state)).toEqual(Array(4).fill("stopped"));
+    // A slot may have taken another job in the meantime, which was then stopped as well.
+    const ran = await batch.ran();
+    expect(ran).toEqual([...new Set(ran)]);
+    await until("no process is left", () => host.pids().length === 0);
   });
 });

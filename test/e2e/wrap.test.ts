@@ -1,25 +1,14 @@
 // `wrap:` and `--wrap`: each job runs inside another command, such as a container.
 
 import { existsSync } from "node:fs";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { LIGHT_NO_GPU, waitFor } from "../rig/batch.js";
 import { runCommand } from "../rig/command.js";
-import { startSshd, type TestHost } from "../rig/sshd.js";
+import { useMachine } from "../rig/one-machine.js";
+import { startSshd } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
-import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
-let host: TestHost;
-let work: Workspace;
-let seen: Workspace;
-
-beforeAll(async () => {
-  host = await startSshd({ name: "box" });
-});
-beforeEach(async () => {
-  [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
-});
-afterEach(() => Promise.all([work.remove(), seen.remove()]));
-afterAll(() => host?.stop());
+const { host, work, seen } = useMachine(() => startSshd({ name: "box" }));
 
 /** Stays beside the job, as container programs do, and hides the environment from it. */
 function container(): Promise<string> {

@@ -70,6 +70,22 @@ export function saveGpus(
   renameSync(`${path}.new`, path);
 }
 
+/**
+ * A stand-in of the stand-in: the first question, from the probe, is answered as usual. Later ones, from slots, are answered
+ * from `laterState`, until there is `left` in `dir`.
+ */
+export function otherAfterProbe(dir: string, laterState: string): string {
+  return `#!/bin/sh
+case "$*" in
+  *--query-gpu*)
+    [ -e ${dir}/left ] || ! [ -e ${dir}/asked ] || export NVIDIA_SMI_STATE=${laterState}
+    touch ${dir}/asked
+    ;;
+esac
+exec ${STAND_IN_BIN}/nvidia-smi "$@"
+`;
+}
+
 function gpuLines(gpu: StandInGpu): string[] {
   const cells = {
     uuid: gpu.uuid,

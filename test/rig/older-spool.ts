@@ -15,6 +15,9 @@ import { makeWorkspace, type Workspace } from "./workspace.js";
 /** Versions with another spool format: "before-0.2" is the last state before formats had numbers. */
 export const OLDER_VERSIONS = ["0.1.0", "before-0.2", "0.2.0", "0.3.0"] as const;
 
+/** Versions with the spool format of today. */
+export const RECENT_VERSIONS = ["0.4.0", "0.5.0"] as const;
+
 export const OLDER_BATCH = "jobs.sh-01234567";
 
 export interface OlderBatch {
@@ -28,7 +31,7 @@ export interface OlderBatch {
 
 /** Four jobs were handed over to one slot of the host, and the first one runs. */
 export async function startOlderBatch(
-  version: (typeof OLDER_VERSIONS)[number],
+  version: (typeof OLDER_VERSIONS)[number] | (typeof RECENT_VERSIONS)[number],
   host: TestHost,
 ): Promise<OlderBatch> {
   const [work, gate] = await Promise.all([makeWorkspace(), makeWorkspace()]);

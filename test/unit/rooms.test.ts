@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { basename, dirname, join, normalize } from "node:path";
+import { dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
 
 /** Each room, with the other rooms that its files may import. Any file may import `errors.ts`. */
@@ -68,6 +68,9 @@ const OWNERS: Readonly<Record<string, string>> = {
 };
 
 const SRC = "src";
+const everything = readdirSync(SRC, { recursive: true, encoding: "utf8", withFileTypes: true }).filter(
+  (entry) => entry.isFile(),
+);
 /** Files outside of any room: they start the process and end it. */
 const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
 const imports = new Map(files.map((file) => [file, importsOf(file)]));
@@ -144,10 +147,9 @@ test("imports form no circle, including imports of types", () => {
   expect(circles).toEqual([]);
 });
 
-test("no two files share a name", () => {
-  const names = files.map((file) => basename(file));
-  const isDouble = (file: string) => names.filter((name) => name === basename(file)).length > 1;
-  expect(files.filter(isDouble)).toEqual([]);
+test("no two files share a name, scripts for machines included", () => {
+  const names = everything.map(({ name }) => name);
+  expect(names.filter((name, place) => names.indexOf(name) < place)).toEqual([]);
 });
 
 test("plan/, sweep/, results/ and fitness/ depend only on their arguments", () => {
@@ -160,6 +162,15 @@ test("plan/, sweep/, results/ and fitness/ depend only on their arguments", () =
       return [...outside, ...(clock ? [clock[0]] : [])].map((what) => `${file}: ${what}`);
     });
   expect(impure).toEqual([]);
+});
+
+test("only plan/ changes the state of a batch", () => {
+  const change =
+    /\bstate\.(?:[\w.]+\.(?:set|add|delete|clear|push)\(|[\w.]+(?:\+\+|--| [-+?|&]*= ))|Object\.assign\(state\b/;
+  const strays = files
+    .filter((file) => /^(run|batch|report|service|cli)\//.test(file))
+    .filter((file) => change.test(readFileSync(join(SRC, file), "utf8")));
+  expect(strays).toEqual([]);
 });
 
 test("only the command line uses the process", () => {

@@ -4,7 +4,8 @@
 import type { TrackedJob } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import type { JobId } from "../../model/job.js";
-import type { QueueEvent, QueueJob } from "../../model/queue.js";
+import type { QueueJob } from "../../model/queue.js";
+import type { QueueEvent } from "../../model/queue-event.js";
 import { JOB_WORDS, runsOf, wordOf } from "../../model/standing.js";
 import { startsNothing } from "../../plan/halt.js";
 import type { RunState } from "../../plan/run-state.js";

@@ -1,21 +1,20 @@
 // The command that is run when a batch ends, kept until then for whichever client learns of the end. It is in the user's state
 // directory, not beside the record: it may hold a secret, and a directory that came from elsewhere must not bring commands along.
 
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import {
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
 import type { Notice } from "../../model/notice.js";
 import { Results } from "../../run/home/results.js";
-import type { Surroundings } from "../surroundings.js";
+import { removeStateFile, type StatePlace, stateFileName, stateFilesDir } from "../state-files.js";
 
 export interface StoredNotice extends Notice {
   /** When it was asked for first: failures from before do not count. */
@@ -40,16 +39,10 @@ export class NoticeStore {
   readonly #batch: { readonly directory: string; readonly stem: string };
   readonly #file: string;
 
-  constructor(
-    { stateDir, computer }: Pick<Surroundings, "stateDir" | "computer">,
-    directory: string,
-    stem: string,
-  ) {
-    // Computers that share a home do not share their other disks.
-    this.#dir = stateDir && path.join(stateDir, `notices@${computer.replaceAll("/", "_")}`);
+  constructor(place: StatePlace, directory: string, stem: string) {
+    this.#dir = stateFilesDir(place, "notices");
     this.#batch = { directory, stem };
-    const name = createHash("sha256").update(`${directory}\0${stem}`).digest("hex").slice(0, 32);
-    this.#file = path.join(this.#dir ?? "", name + ENDING);
+    this.#file = path.join(this.#dir ?? "", stateFileName(`${directory}\0${stem}`) + ENDING);
   }
 
   /** False: it cannot be kept. */
@@ -83,12 +76,13 @@ export class NoticeStore {
       return null;
     }
     const notice = readEntry(mine);
-    remove(mine);
+    removeStateFile(mine);
     return notice;
   }
 
+  /** On a disk that takes no changes it stays; its command can then not be claimed, and is not run either. */
   drop(): void {
-    if (this.#dir !== null) remove(this.#file);
+    if (this.#dir !== null) removeStateFile(this.#file);
   }
 
   /** What a command that failed printed. Returns where; null: it cannot be kept. */
@@ -102,15 +96,6 @@ export class NoticeStore {
     } catch {
       return null;
     }
-  }
-}
-
-/** On a disk that takes no changes it stays; its command can then not be claimed, and is not run either. */
-function remove(file: string): void {
-  try {
-    rmSync(file, { force: true });
-  } catch {
-    // As above.
   }
 }
 
@@ -138,7 +123,7 @@ function removeOrphans(dir: string): void {
     const file = path.join(dir, name);
     const age = Date.now() - (statSync(file, { throwIfNoEntry: false })?.ctimeMs ?? 0);
     const isLeft = !name.endsWith(ENDING) && name !== "last-output" && age > CLAIM_MS;
-    if (isLeft || (name.endsWith(ENDING) && isOrphan(file))) remove(file);
+    if (isLeft || (name.endsWith(ENDING) && isOrphan(file))) removeStateFile(file);
   }
 }
 

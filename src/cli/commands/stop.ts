@@ -17,6 +17,7 @@ import { Results } from "../../run/home/results.js";
 import type { StopOptions } from "../options/acting-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { lastingConnector } from "../terminal/connectors.js";
+import { onEndingSignals } from "../terminal/ending-signals.js";
 import { note } from "../terminal/note.js";
 import { noticesFor } from "../terminal/notices.js";
 
@@ -71,7 +72,8 @@ async function stopOne(stopping: Stopping): Promise<StopReport> {
     // They are part of the report.
     if (event.kind !== "machine-failed" && event.kind !== "machine-lost") reporter.show(event, known);
   };
-  const viewer = { show, attend: leaveOnSignal };
+  const attend = (steering: Steering) => onEndingSignals((signal) => steering.leave(signal));
+  const viewer = { show, attend };
   const { notifier, settle } = noticesFor(surroundings, here.stem, null);
   const stopped = await stopHere({ here, jobs, results, connector, surroundings, viewer, notifier });
   await settle();
@@ -84,17 +86,6 @@ function followed(jobs: StopReport["jobs"]): StopReport {
   const hint = "the client that follows the batch stops its jobs when it is back";
   return { jobs, trouble: [...away].map((machine) => ({ machine, reason: "it is unreachable", hint })) };
 }
-
-/** Returns a function that stops listening. */
-function leaveOnSignal(steering: Steering): () => void {
-  const leave = (signal: string) => steering.leave(signal);
-  for (const signal of SIGNALS) process.on(signal, leave);
-  return () => {
-    for (const signal of SIGNALS) process.off(signal, leave);
-  };
-}
-
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 function troubleError({ machine, reason, hint }: StopTrouble): UserError {
   return new UserError(`${printable(machine)}: ${printable(reason)}`, {

@@ -19,13 +19,13 @@ import { lastingConnector } from "../terminal/connectors.js";
 import { KeyScreen } from "../terminal/key-screen.js";
 import { note } from "../terminal/note.js";
 import { printRoom } from "../terminal/print-room.js";
+import { WayOut } from "../terminal/way-out.js";
 
 const ORDERS: ReadonlyMap<string, RoomOrder> = new Map([
   ["m", "memory"],
   ["u", "use"],
   ["w", "who"],
 ]);
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export async function top(options: TopOptions): Promise<ExitCode> {
   const surroundings = readSurroundings();
@@ -49,33 +49,27 @@ async function watch(
   abilities: Abilities,
 ): Promise<ExitCode> {
   const connect: Connector = async (machine, signal) => (await fleet.borrow(machine, signal)).session;
-  const leaving = new AbortController();
-  let code: ExitCode = ExitCode.Success;
-  const leave = (how: string) => {
-    if (how !== "key") code = ExitCode.Interrupted;
-    leaving.abort();
-  };
-  for (const signal of SIGNALS) process.on(signal, leave);
+  const wayOut = new WayOut();
   const names = machines.map(({ name }) => name);
   const view = new TopView({ machines: names, stream: process.stdout, now: Date.now, ...abilities });
   const onKey = (key: string) => {
     const order = ORDERS.get(key);
     if (order !== undefined) view.sortBy(order);
   };
-  const screen = new KeyScreen({ view, onKey, onLeave: leave });
+  const screen = new KeyScreen({ view, onKey, onLeave: (how) => wayOut.leave(how) });
   audience.view = screen;
   audience.onNote = (message) => view.note(message);
   try {
     const onLook = (look: RoomLook) => view.show(look);
     await Promise.all([
-      watchRoom({ machines, connect, now: Date.now, onLook }, leaving.signal),
-      aborted(leaving.signal),
+      watchRoom({ machines, connect, now: Date.now, onLook }, wayOut.signal),
+      aborted(wayOut.signal),
     ]);
-    return code;
+    return wayOut.code;
   } finally {
     screen.close();
     view.close();
-    for (const signal of SIGNALS) process.off(signal, leave);
+    wayOut.close();
   }
 }
 

@@ -18,12 +18,11 @@ import type { WaitOptions } from "../options/wait-options.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { lastingConnector } from "../terminal/connectors.js";
 import { describeBatch } from "../terminal/describe-batch.js";
+import { onEndingSignals } from "../terminal/ending-signals.js";
 import { note } from "../terminal/note.js";
 import { notifyOf } from "../terminal/notices.js";
 import { tableLook } from "../terminal/table-look.js";
 import { WaitingDisplay } from "../terminal/waiting-display.js";
-
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export async function wait(options: WaitOptions): Promise<ExitCode> {
   const surroundings = readSurroundings();
@@ -78,10 +77,10 @@ function giveUpOn(giving: AbortController, timeoutSeconds: number | null): () =>
           () => giving.abort(timedOut(timeoutSeconds)),
           Math.min(timeoutSeconds * 1000, 2 ** 31 - 1),
         );
-  for (const signal of SIGNALS) process.on(signal, interrupt);
+  const unlisten = onEndingSignals(interrupt);
   return () => {
     if (timer !== null) clearTimeout(timer);
-    for (const signal of SIGNALS) process.off(signal, interrupt);
+    unlisten();
   };
 }
 

@@ -6,13 +6,14 @@ import { describeRunHelp } from "./help-text.js";
 import { describeMachines } from "./machine-options.js";
 import { describeNotify } from "./notify-options.js";
 import {
-  durationOption,
   gather,
   maxOldOption,
   maxOutputOption,
   reassignOption,
   retriesOption,
   sizeOption,
+  timeoutOption,
+  variablesOption,
   wrapOption,
 } from "./option-values.js";
 
@@ -54,13 +55,9 @@ export function describeRunOptions(command: Command): Command {
       "--keep-dir",
       "keep the directory of a job on its machine until the job succeeds, so that retries resume in it",
     )
-    .option(
-      "--env <NAME=VALUE>",
-      "set a variable for jobs; NAME alone passes on your own value; repeatable",
-      gather,
-    )
+    .addOption(variablesOption())
     .addOption(wrapOption())
-    .addOption(durationOption("--timeout <duration>", "stop jobs that run longer than this: 90s, 10m, 2h"))
+    .addOption(timeoutOption())
     .addOption(retriesOption())
     .option("--retry-on-failure", "retry jobs that fail as well")
     .option("--retry-on-oom", "run a job that runs out of memory once more, with more memory or a card alone")

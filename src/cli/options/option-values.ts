@@ -131,6 +131,18 @@ export function durationOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text) => toDuration(name, text));
 }
 
+/** Of jobs: `toAssignment` reads each. */
+export function variablesOption(): Option {
+  return new Option(
+    "--env <NAME=VALUE>",
+    "set a variable for jobs; NAME alone passes on your own value; repeatable",
+  ).argParser(gather);
+}
+
+export function timeoutOption(): Option {
+  return durationOption("--timeout <duration>", "stop jobs that run longer than this: 90s, 10m, 2h");
+}
+
 export function reassignOption(): Option {
   return (
     new Option(

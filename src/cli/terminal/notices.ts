@@ -10,10 +10,10 @@ import type { Notice } from "../../model/notice.js";
 import { noticeEnv } from "../../report/lines/notice-env.js";
 import { tildePath } from "../../report/text/tilde-path.js";
 import { runLocalCommand } from "../../run/home/local-command.js";
+import { onEndingSignals } from "./ending-signals.js";
 import { note } from "./note.js";
 
 const LIMIT_MS = 30_000;
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** For a client that follows a batch. settle() it after the last event. */
 export interface NoticesHere {
@@ -87,10 +87,10 @@ function sender(
 
 async function untilSignal(ending: AbortController, done: Promise<unknown>): Promise<void> {
   const end = () => ending.abort();
-  for (const signal of SIGNALS) process.on(signal, end);
+  const unlisten = onEndingSignals(end);
   try {
     await done;
   } finally {
-    for (const signal of SIGNALS) process.off(signal, end);
+    unlisten();
   }
 }

@@ -7,6 +7,7 @@ import { ExitCode } from "../../errors.js";
 import type { RunEvent } from "../../model/event.js";
 import type { Reporter } from "../../report/reporter.js";
 import type { Results } from "../../run/home/results.js";
+import { onEndingSignals } from "./ending-signals.js";
 import { note } from "./note.js";
 import { openReporter } from "./open-reporter.js";
 import type { ReporterChoice } from "./reporters.js";
@@ -21,8 +22,6 @@ export interface WatchingHere {
   readonly isEnough?: (event: RunEvent) => boolean;
 }
 
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-
 export async function watchHere(watching: WatchingHere): Promise<number> {
   const { follower, results, stem, options, isEnough } = watching;
   const leaving = new AbortController();
@@ -30,7 +29,7 @@ export async function watchHere(watching: WatchingHere): Promise<number> {
     leaving.abort();
     follower.close();
   };
-  for (const signal of SIGNALS) process.on(signal, leave);
+  const unlisten = onEndingSignals(leave);
   let reporter: Reporter | null = null;
   let hold: TerminalHold | null = null;
   const open = async ({ started: { machines, settings } }: Watched) => {
@@ -52,7 +51,7 @@ export async function watchHere(watching: WatchingHere): Promise<number> {
   } finally {
     letGo(hold);
     closeReporter(reporter, true);
-    for (const signal of SIGNALS) process.off(signal, leave);
+    unlisten();
     follower.close();
   }
 }

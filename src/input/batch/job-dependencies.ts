@@ -2,6 +2,7 @@
 
 import type { Problem } from "../../errors.js";
 import type { AskedDependency } from "../../model/dependency.js";
+import { findCircle, type Waits } from "../../model/dependency-circle.js";
 import type { Dependency, Job, JobId } from "../../model/job.js";
 import { jobLabel } from "../../model/job-label.js";
 import { suggest } from "../suggest.js";
@@ -74,61 +75,20 @@ function distinct(dependencies: readonly Dependency[]): Dependency[] {
   return [...new Map(dependencies.map((each) => [`${each.job} ${each.when}`, each])).values()];
 }
 
-type Edges = Map<JobId, ReadonlySet<JobId>>;
-
 /** One problem per cycle. */
 function findCycles(
   dependsOn: ReadonlyMap<JobId, readonly Dependency[]>,
   all: readonly AskingJob[],
 ): Problem[] {
-  const edges: Edges = new Map([...dependsOn].map(([id, each]) => [id, new Set(each.map(({ job }) => job))]));
+  const waits: Waits = new Map([...dependsOn].map(([id, each]) => [id, new Set(each.map(({ job }) => job))]));
   const jobs = new Map(all.map((each) => [each.job.id, each]));
   const problems: Problem[] = [];
   for (;;) {
-    dropFree(edges);
-    const [first] = edges.keys();
-    if (first === undefined) return problems;
-    const cycle = cycleFrom(first, edges).flatMap((id) => jobs.get(id) ?? []);
-    problems.push(cycleProblem(cycle));
-    for (const { job } of cycle) edges.delete(job.id);
+    const circle = findCircle(waits);
+    if (circle === null) return problems;
+    problems.push(cycleProblem(circle.flatMap((id) => jobs.get(id) ?? [])));
+    for (const id of circle) waits.delete(id);
   }
-}
-
-/** Leaves only jobs that wait, at last, for a cycle. */
-function dropFree(edges: Edges): void {
-  const waiting = new Map<JobId, JobId[]>();
-  const left = new Map<JobId, number>();
-  const free: JobId[] = [];
-  for (const [id, others] of edges) {
-    const held = [...others].filter((other) => edges.has(other));
-    for (const other of held) {
-      const those = waiting.get(other);
-      if (those) those.push(id);
-      else waiting.set(other, [id]);
-    }
-    left.set(id, held.length);
-    if (held.length === 0) free.push(id);
-  }
-  for (const id of free) {
-    edges.delete(id);
-    for (const next of waiting.get(id) ?? []) {
-      const count = (left.get(next) ?? 0) - 1;
-      left.set(next, count);
-      if (count === 0) free.push(next);
-    }
-  }
-}
-
-/** Each job that is left waits for another one that is left. */
-function cycleFrom(first: JobId, edges: Edges): JobId[] {
-  const way = new Set<JobId>();
-  let id = first;
-  while (!way.has(id)) {
-    way.add(id);
-    id = [...(edges.get(id) ?? [])].find((other) => edges.has(other)) as JobId;
-  }
-  const jobs = [...way];
-  return jobs.slice(jobs.indexOf(id));
 }
 
 function cycleProblem(cycle: readonly AskingJob[]): Problem {

@@ -1,7 +1,6 @@
 # The shell of a job reads this before the job's command. It writes the shell's pid to "job" and, when the shell ends,
 # its exit code to "code", in case the keeper is killed.
 
-# shellcheck disable=SC2153
 sshoal_slot=$SSHOAL_SLOT_DIR sshoal_attempt=$SSHOAL_ATTEMPT
 sshoal_signals=
 # When a signal ends a bash, bash first runs its EXIT trap, with the code of the last command: a killed job would seem

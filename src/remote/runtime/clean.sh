@@ -67,7 +67,7 @@ prune() {
   # Measuring large trees takes long, and is useless while none is old enough to be removed.
   [ -n "$(find "$root/trees" ! -path "$root/trees" -prune -mmin +10 2>/dev/null)" ] || return 0
   set --
-  # shellcheck disable=SC2045 # names of ours have nothing in them that would break; others are left alone
+  # Names of ours have nothing in them that the shell would split; others are left alone.
   for tree in $(ls -t "$root/trees" 2>/dev/null); do
     case $tree in *[!0-9a-f]*) ;; *) set -- "$@" "$root/trees/$tree" ;; esac
   done

@@ -1,6 +1,7 @@
 # The machine's end of the control channel. Each line on stdin is one call of a verb below, answered between marks. Runs
 # in the spool, after lib.sh and settings were read.
 
+. ./claim/with-client.sh
 . ./control/output.sh
 . ./control/tend.sh
 . ./control/free.sh
@@ -56,27 +57,6 @@ keep_out() {
   [ $? != 1 ] || mkdir -p "jobs/$1"
 }
 
-# Status 1: it was not; any other status but 0: unknown.
-was_freed() {
-  is_logged "freed $1"
-}
-
-# returned: prints all keys that were ever taken back.
-returned() {
-  for dir in jobs/*; do
-    if is_with_client "${dir#jobs/}"; then echo "taken ${dir#jobs/}"; fi
-  done
-}
-
-# absent KEY…: prints the keys that are not here and were not freed here either: they went to another spool.
-absent() {
-  for key; do
-    [ ! -d "jobs/$key" ] || continue
-    was_freed "$key"
-    [ $? != 1 ] || echo "absent $key"
-  done
-}
-
 # claim_for TAKER KEY: fails if the job is taken. Creating the file takes the job, even without a name in it: on a full
 # disk a file can be created, but not written.
 claim_for() {
@@ -86,13 +66,6 @@ claim_for() {
   set +C
   [ "$claimed" != 0 ] || echo "$1" >"jobs/$2/claim"
   return "$claimed"
-}
-
-# True if it was taken back before, perhaps by this client, whose connection was lost before the answer.
-is_with_client() {
-  taker=
-  { read -r taker <"jobs/$1/claim"; } 2>/dev/null
-  [ "$taker" = client ]
 }
 
 # stop KEY…: jobs that have not begun end at once. The process trees of the others end in the background, and their

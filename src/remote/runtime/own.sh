@@ -62,7 +62,6 @@ check_above() {
   done
   while read -r field _ uid _; do [ "$field" != Uid: ] || break; done </proc/self/status
   # Each path begins with the one above it, so they come in this order. Some do not exist yet.
-  # shellcheck disable=SC2012
   ls -ldn -- "$@" 2>/dev/null | {
     is_shared=
     while read -r mode _ owner _ _ _ _ _ above; do
@@ -101,7 +100,6 @@ make_own() {
 }
 
 are_private() {
-  # shellcheck disable=SC2012
   ls -ld -- "$@" | while read -r mode _; do
     case $mode in drwx--[-S]--[-T]*) ;; *) exit 1 ;; esac
   done

@@ -7,7 +7,7 @@
 . ./cgroup/each-cgroup.sh
 . ./probe/cpu-and-memory.sh
 . ./claim/read-claim.sh
-. ./probe/claims.sh
+. ./probe/spool-claims.sh
 . ./probe/all-claims.sh
 . ./probe/gpus.sh
 

@@ -16,7 +16,6 @@ list_results() {
 # path, so that the next attempt can use it (slot/kept-dir.sh).
 move_aside() {
   cd "$spool/jobs" || return 1
-  # shellcheck disable=SC2016
   xargs -0 sh -c 'for path; do
     number=$((number + 1)) below=${path#*/work/}
     to=${path%%/*}/aside/$$.$number/$below

@@ -7,7 +7,7 @@
 @include "room/claims.awk"
 @include "room/facts.awk"
 @include "room/worlds.awk"
-@include "room/cards.awk"
+@include "room/card-refusal.awk"
 @include "room/placing.awk"
 @include "room/resources.awk"
 @include "room/answer.awk"

@@ -50,8 +50,8 @@ trap '' INT QUIT
 . ./slot/recovery.sh
 . ./cgroup/each-cgroup.sh
 . ./slot/load.sh
-. ./slot/measure.sh
-. ./slot/cards.sh
+. ./slot/free-memory.sh
+. ./slot/measure-cards.sh
 . ./slot/machine-lock.sh
 . ./claim/read-claim.sh
 . ./slot/claims.sh

@@ -36,7 +36,7 @@ export async function takePulse(
 ${runtimeFile("lib.sh")}
 ${runtimeFile("logs.sh")}
 ${runtimeFile("pulse.sh")}
-{ pulse ${sent === null ? "" : `&& tell_taken; tell_absent ${keys}`}; } </dev/null
+{ pulse ${sent === null ? "" : `&& returned; absent ${keys}`}; } </dev/null
 echo done
 `;
   return parsePulse(await ask(session, { doing: "looking at the batch", script, signal }));

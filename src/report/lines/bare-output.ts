@@ -5,7 +5,8 @@ import type { RunEvent } from "../../model/event.js";
 import { describeOutcome } from "../../model/job.js";
 import type { Reporter, TextSink } from "../reporter.js";
 import { harmlessLines } from "./tee-lines.js";
-import { STOPPING, warningLines } from "./wording.js";
+import { warningLines } from "./warning-lines.js";
+import { STOPPING } from "./wording.js";
 
 export interface BareOptions {
   readonly stdout: TextSink;

@@ -9,7 +9,8 @@ import { signsOf } from "../text/signs.js";
 import { plainLines } from "./plain-lines.js";
 import { summaryLines } from "./summary.js";
 import { waitTeller } from "./wait-teller.js";
-import { transferText, warningLines } from "./wording.js";
+import { warningLines } from "./warning-lines.js";
+import { transferText } from "./wording.js";
 
 export interface PlainOptions extends Sources {
   readonly stdout: TextSink;

@@ -10,7 +10,8 @@ import { PLAIN_COLUMNS, type PlainOptions } from "./plain.js";
 import type { Told } from "./plain-lines.js";
 import { summaryLines } from "./summary.js";
 import { harmlessLines } from "./tee-lines.js";
-import { haltedLine, pausedLine, STOPPING, warningLines } from "./wording.js";
+import { warningLines } from "./warning-lines.js";
+import { haltedLine, pausedLine, STOPPING } from "./wording.js";
 
 export function createSimpleReporter(options: Omit<PlainOptions, "isVerbose">): Reporter {
   const { stdout, stderr, devicesOf } = options;

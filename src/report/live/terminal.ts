@@ -3,6 +3,7 @@
 import type { RunEvent } from "../../model/event.js";
 import { summaryLines } from "../lines/summary.js";
 import { teeLines } from "../lines/tee-lines.js";
+import { warningLines } from "../lines/warning-lines.js";
 import {
   editLines,
   haltedLine,
@@ -11,7 +12,6 @@ import {
   resumedLine,
   resumesLine,
   treeLine,
-  warningLines,
 } from "../lines/wording.js";
 import type { Known, LiveView, Reporter, Sources } from "../reporter.js";
 import { frameLines } from "./frame.js";

@@ -1,8 +1,9 @@
 // Joins output from an archive with the part that an earlier client fetched. If the job emptied its output since, the
 // archive has less than the local file, and both are kept.
 
-import { appendFileSync, closeSync, copyFileSync, openSync, readSync, renameSync, statSync } from "node:fs";
+import { appendFileSync, copyFileSync, renameSync, statSync } from "node:fs";
 import { freshOutput, OVERLAP_BYTES } from "../../remote/spool/fresh-output.js";
+import { readPart } from "./read-part.js";
 
 const BLOCK_BYTES = 1 << 20;
 
@@ -34,14 +35,4 @@ export function joinOutput(here: string, arrived: string, kept: number): void {
 function endOf(file: string, size: number, most = OVERLAP_BYTES): Buffer {
   const length = Math.min(size, most, OVERLAP_BYTES);
   return readPart(file, size - length, length);
-}
-
-function readPart(file: string, from: number, length: number): Buffer {
-  const fd = openSync(file, "r");
-  try {
-    const bytes = Buffer.alloc(length);
-    return bytes.subarray(0, readSync(fd, bytes, 0, length, from));
-  } finally {
-    closeSync(fd);
-  }
 }

@@ -1,13 +1,13 @@
 // Prints the output of jobs line by line (`--tee`), each line once. It reads from the local files at the reader's pace,
 // so a slow reader delays no machine and fills no memory.
 
-import { closeSync, openSync, readSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { setImmediate as breathe } from "node:timers/promises";
 import { parseAttemptKey } from "../../model/attempt-key.js";
 import type { RunEvent } from "../../model/event.js";
 import type { OutputPosition } from "../../remote/spool/control.js";
 import { LineGatherer } from "./line-gatherer.js";
+import { readPart } from "./read-part.js";
 
 type Stream = OutputPosition["stream"];
 type Output = Extract<RunEvent, { kind: "job-output" }>;
@@ -84,7 +84,7 @@ export class Tee {
   async #pump(key: string, stream: Stream, telling: Telling): Promise<void> {
     const { path, lines } = telling;
     while (telling.offset < telling.size) {
-      const bytes = readAt(path, telling.offset, Math.min(READ_BYTES, telling.size - telling.offset));
+      const bytes = readPart(path, telling.offset, Math.min(READ_BYTES, telling.size - telling.offset));
       if (bytes.length === 0) return;
       telling.offset += bytes.length;
       await this.#tell(key, stream, lines.take(bytes));
@@ -97,17 +97,6 @@ export class Tee {
     const { signal } = this.#stopping;
     if (text === "" || signal.aborted) return;
     await this.#show({ kind: "job-output", at: Date.now(), ...parseAttemptKey(key), stream, text }, signal);
-  }
-}
-
-/** Closes the file after each call, because there may be more jobs than file descriptors. */
-function readAt(path: string, offset: number, most: number): Buffer {
-  const file = openSync(path, "r");
-  try {
-    const buffer = Buffer.allocUnsafe(most);
-    return buffer.subarray(0, readSync(file, buffer, 0, most, offset));
-  } finally {
-    closeSync(file);
   }
 }
 

@@ -1,7 +1,7 @@
 // Reads the events of a text/event-stream as they arrive in pieces.
 
 import { StringDecoder } from "node:string_decoder";
-import type { QueueEvent } from "../../model/queue.js";
+import type { QueueEvent } from "../../model/queue-event.js";
 import { parseAnswer, StrangeAnswer } from "./service-answer.js";
 
 /** An event has at most a job, whose command has at most 1 MB. */

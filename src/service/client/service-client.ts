@@ -3,7 +3,7 @@
 import type { Duplex } from "node:stream";
 import { UserError } from "../../errors.js";
 import type { JobId } from "../../model/job.js";
-import type { QueueEvent } from "../../model/queue.js";
+import type { QueueEvent } from "../../model/queue-event.js";
 import { eventsOf } from "./event-lines.js";
 import { type Answered, type Asked, exchange } from "./http-exchange.js";
 import { parseAnswer, refusedOr, textOf } from "./service-answer.js";

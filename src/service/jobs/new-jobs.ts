@@ -3,6 +3,7 @@
 import path from "node:path";
 import { type Problem, problemsError } from "../../errors.js";
 import { splitOptionWords } from "../../input/batch/option-words.js";
+import { findCircle } from "../../model/dependency-circle.js";
 import type { Dependency, JobId } from "../../model/job.js";
 import {
   type DependencyAsk,
@@ -141,40 +142,14 @@ function resultsOf(
 
 /** Only jobs of one request can come after each other in a circle. */
 function refuseCircle(jobs: readonly CheckedJob[], firstId: JobId, problems: Problem[]): void {
-  const isOpen = new Set(jobs.flatMap(({ id, after }) => (after.length > 0 ? [id] : [])));
-  const dependants = new Map<JobId, JobId[]>();
-  const missing = new Map<JobId, number>();
-  for (const { id, after } of jobs) {
-    const inside = after.filter(({ job }) => isOpen.has(job));
-    missing.set(id, inside.length);
-    for (const { job } of inside) dependants.set(job, [...(dependants.get(job) ?? []), id]);
-  }
-  const free = [...isOpen].filter((id) => missing.get(id) === 0);
-  for (const id of free) {
-    isOpen.delete(id);
-    for (const next of dependants.get(id) ?? []) {
-      const left = (missing.get(next) ?? 0) - 1;
-      missing.set(next, left);
-      if (left === 0) free.push(next);
-    }
-  }
-  const [first] = isOpen;
-  if (first === undefined) return;
-  const circle = wayAround(first, (id) => jobs[id - firstId]?.after.find(({ job }) => isOpen.has(job))?.job);
+  const waiting = jobs.filter(({ after }) => after.length > 0);
+  const circle = findCircle(
+    new Map(waiting.map(({ id, after }) => [id, new Set(after.map(({ job }) => job))])),
+  );
+  if (circle === null) return;
   const places = circle.map((id) => id - firstId + 1);
   problems.push({
     where: `job ${places[0]}`,
-    message: `jobs come after each other in a circle: ${places.join(" → ")}`,
+    message: `jobs come after each other in a circle: ${[...places, places[0]].join(" → ")}`,
   });
-}
-
-/** Every job that is left comes after one that is left, so the way ends where it was before. */
-function wayAround(first: JobId, next: (id: JobId) => JobId | undefined): JobId[] {
-  const way: JobId[] = [];
-  let id: JobId | undefined = first;
-  while (id !== undefined && !way.includes(id)) {
-    way.push(id);
-    id = next(id);
-  }
-  return id === undefined ? way : [...way.slice(way.indexOf(id)), id];
 }

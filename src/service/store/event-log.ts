@@ -1,6 +1,6 @@
 // The events that watchers of the service hear, for those that come back: the newest ones, by their number.
 
-import type { QueueEvent } from "../../model/queue.js";
+import type { QueueEvent } from "../../model/queue-event.js";
 import { json, text, toJson } from "./job-row.js";
 import type { Sql, SqlRow, Statement } from "./load-sqlite.js";
 

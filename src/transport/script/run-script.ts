@@ -94,10 +94,16 @@ async function feed({ stdin }: Running, data: ScriptOptions["stdin"]): Promise<v
     return;
   }
   let readError: unknown;
+  // A script may end before it has read everything. Then the source is destroyed, with the error of stdin. Only a source that
+  // fails first is a failure.
+  let isClosed = !stdin.writable;
+  const onClosed = () => {
+    isClosed = true;
+  };
+  stdin.once("error", onClosed).once("close", onClosed);
   data.once("error", (error) => {
-    readError = error;
+    if (!isClosed) readError = error;
   });
-  // A script may end before it has read everything; only a source that cannot be read is a failure.
   await pipeline(data, stdin).catch(() => {
     if (readError !== undefined) throw readError;
   });

@@ -1,19 +1,10 @@
 import { connect } from "node:net";
 import { expect, test } from "vitest";
+import { aQueue } from "../service/new-job.js";
 import { useServed } from "./served.js";
 
 const served = useServed();
-const SPEC = {
-  name: "night",
-  capacity: null,
-  machines: [],
-  cwd: null,
-  prefix: [],
-  envNames: [],
-  maxJobs: null,
-  ahead: null,
-  notify: null,
-};
+const SPEC = aQueue({ name: "night" });
 const enqueue = (job: object, more: object = {}) => ({
   queue: "default",
   cwd: "/",

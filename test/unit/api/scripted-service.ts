@@ -2,8 +2,10 @@
 
 import type { QueueInfo, QueueMachine, QueueService } from "../../../src/api/queue-service.js";
 import { UserError } from "../../../src/errors.js";
-import type { QueueCounts, QueueEvent, QueueJob } from "../../../src/model/queue.js";
+import type { QueueCounts, QueueJob } from "../../../src/model/queue.js";
+import type { QueueEvent } from "../../../src/model/queue-event.js";
 import { JOB_WORDS } from "../../../src/model/standing.js";
+import { aQueue } from "../service/new-job.js";
 
 const AT = 1760000000000;
 
@@ -40,15 +42,7 @@ export function aQueueJob(changes: Partial<QueueJob> = {}): QueueJob {
 export function aQueueInfo(changes: Partial<QueueInfo> = {}): QueueInfo {
   const counts = Object.fromEntries([...JOB_WORDS, "held"].map((word) => [word, 0])) as QueueCounts;
   return {
-    name: "default",
-    capacity: null,
-    machines: [],
-    cwd: null,
-    prefix: [],
-    envNames: [],
-    maxJobs: null,
-    ahead: null,
-    notify: null,
+    ...aQueue(),
     isPaused: false,
     createdAt: AT,
     joined: [],

@@ -16,10 +16,9 @@ import {
   type Enqueued,
   JOB_VERBS,
   type JobAsk,
-  QUEUE_EVENT_KINDS,
-  type QueueEvent,
   type QueueSpec,
 } from "../../../src/model/queue.js";
+import { QUEUE_EVENT_KINDS, type QueueEvent } from "../../../src/model/queue-event.js";
 import type { SentEntry, SentFiles } from "../../../src/model/sent-tree.js";
 import { codeBlocks, readPage } from "../../rig/markdown.js";
 import { anEvent, aQueueInfo, aQueueJob, aQueueMachine } from "../api/scripted-service.js";

@@ -9,7 +9,8 @@ import { type ClaimFile, parseClaimFile } from "../../../src/remote/probe/parse-
 import { type ClaimWords, parseClaimWords } from "../../../src/remote/probe/parse-claims.js";
 import { AWKS } from "../../rig/run-awk.js";
 import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
-import { HOST, type Home, liveLine, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
+import { HOST, liveLine, SHELLS } from "./a-spool.js";
+import { useSpool } from "./own-spool.js";
 import { BOOT_ID, SHELLS as PROBE_SHELLS, ProbeBox } from "./probe-box.js";
 
 /** `claim`: the meaning of the first line; null: it is no claim. `file`: the meaning of all lines, where they count. */
@@ -93,15 +94,8 @@ describe.each(PROBE_SHELLS)("the probe, under %s", (shell) => {
 });
 
 describe.each(SHELLS)("a slot of another batch, under %s", (_, shell) => {
-  let home: Home;
-  let spool: Spool;
+  const { home, spool } = useSpool(shell);
   const A = "0000001-1";
-
-  beforeEach(async () => {
-    home = await makeHome(shell);
-    spool = await makeSpool(home, shell);
-  });
-  afterEach(() => home.close());
 
   /** Only a claim that reserves the machine or uses its memory can block a slot that needs almost nothing. */
   test.each(GOLDEN.filter(({ claim }) => claim === null || (!claim.reservesMachine && claim.memoryMb < 1e4)))(

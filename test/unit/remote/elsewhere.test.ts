@@ -8,7 +8,8 @@ import { handOver } from "../../../src/remote/spool/hand-over.js";
 import { findLeftOver, removeLeftOver } from "../../../src/remote/spool/leftovers.js";
 import { until } from "../../rig/until.js";
 import { anOrder, type LocalMachine, makeLocalMachine, never } from "./a-local-machine.js";
-import { BOOT_ID, HOST, type Home, liveLine, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
+import { BOOT_ID, HOST, liveLine, SHELLS } from "./a-spool.js";
+import { useSpool } from "./own-spool.js";
 
 const A = "0000001-1";
 const B = "0000002-1";
@@ -102,16 +103,12 @@ test("cleaning up lists such a spool as used, and keeps it", async () => {
 });
 
 describe.each(SHELLS)("a slot, under %s", (_, shell) => {
-  let home: Home;
-  let spool: Spool;
+  const { home, spool } = useSpool(shell);
   let place: string;
 
   beforeEach(async () => {
-    home = await makeHome(shell);
-    spool = await makeSpool(home, shell);
     place = spool.dir.slice(home.dir.length + 1);
   });
-  afterEach(() => home.close());
 
   test("does not take over from a loop of another host", async () => {
     await spool.job(A, "true");

@@ -15,7 +15,7 @@ const SCRIPT = `newline='
 ${partOf("lib.sh")}
 ${partOf("cgroup/each-cgroup.sh")}
 ${partOf("slot/load.sh")}
-${partOf("slot/measure.sh")}
+${partOf("slot/free-memory.sh")}
 `;
 const V1 = "sys/fs/cgroup/cpu";
 const V2 = "sys/fs/cgroup";

@@ -13,7 +13,7 @@ const partOf = (name: string) => joinScript(new URL(`../../../src/remote/runtime
 const SCRIPT = `newline='
 ' nobody=2147483647 proc=proc
 ${partOf("cgroup/each-cgroup.sh")}
-${partOf("slot/measure.sh")}
+${partOf("slot/free-memory.sh")}
 `;
 const MB = 1024 * 1024;
 const V1 = "sys/fs/cgroup/memory";

@@ -3,13 +3,14 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { chmod, mkdir, rename, rm, stat, symlink, truncate } from "node:fs/promises";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { isRoot } from "../../rig/account.js";
 import { saveGpus } from "../../rig/gpus.js";
 import { killAll, parentOf, pidsWithHome } from "../../rig/processes.js";
 import { until } from "../../rig/until.js";
 import { claimDir, holdClaim, isLocked } from "./a-claim.js";
-import { BATCH, HOST, type Home, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
+import { BATCH, HOST, makeSpool, SHELLS } from "./a-spool.js";
+import { useSpool } from "./own-spool.js";
 
 const [A, B, C] = ["0000001-1", "0000002-1", "0000003-1"];
 const CARD = "GPU-00000000-0000-0000-0000-00000000000";
@@ -19,18 +20,12 @@ const GPU_NEED = ["need 1 1000 0", "cards 1 0 1000 750 1 * 0"];
 const FILE = `${claimDir()}/${BATCH}@${HOST}.0`;
 
 describe.each(SHELLS)("under %s", (name, shell) => {
-  let home: Home;
-  let spool: Spool;
+  const { home, spool, remake } = useSpool(shell);
   const children: ChildProcess[] = [];
 
-  beforeEach(async () => {
-    home = await makeHome(shell);
-    spool = await makeSpool(home, shell);
-  });
-  afterEach(async () => {
+  afterEach(() => {
     // With the program that each runs under its lock.
     killAll(children.splice(0).flatMap(({ pid }) => (pid === undefined ? [] : [-pid])));
-    await home.close();
   });
 
   const go = () => home.write("go", "");
@@ -84,7 +79,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     });
 
     test("the sampler, the watch over the time and slots that it starts do not have it", async () => {
-      spool = await makeSpool(home, shell, { settings: { limit: 600 } });
+      await remake({ settings: { limit: 600 } });
       await spool.room([...ROOM, "slots 2"]);
       await spool.job(A, waits());
       await spool.job(B, waits());

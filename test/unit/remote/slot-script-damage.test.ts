@@ -4,9 +4,10 @@ import { execFileSync } from "node:child_process";
 import { symlinkSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { listBelow } from "../../rig/batch.js";
-import { type Home, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
+import { SHELLS } from "./a-spool.js";
+import { useSpool } from "./own-spool.js";
 
 const A = "0000001-1";
 const B = "0000002-1";
@@ -28,18 +29,14 @@ const DAMAGES: [string, string][] = [
 ];
 
 describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell) => {
-  let home: Home;
-  let spool: Spool;
+  const { home, spool } = useSpool(shell);
 
   beforeEach(async () => {
-    home = await makeHome(shell);
-    spool = await makeSpool(home, shell);
     await home.write(".sshoal/trees/t/in", "as sent");
     await home.write(".sshoal/trees/t/d/in", "as sent");
     // With the same content and times as the tree: an entry that looks like an unchanged input would be deleted.
     execFileSync("cp", ["-a", home.path(".sshoal/trees/t"), home.path("precious")]);
   });
-  afterEach(() => home.close());
 
   const exitOf = async (key: string) => (await spool.read(`jobs/${key}/exit`)).trim();
 

@@ -3,12 +3,13 @@
 import { spawnSync } from "node:child_process";
 import { appendFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { jobScript } from "../../../src/remote/spool/job-script.js";
 import { makeCgroup } from "../../rig/cgroup.js";
 import { makeWorkspace } from "../../rig/workspace.js";
 import { aSpec } from "../plan/a-machine.js";
-import { type Home, makeHome, makeSpool, SHELLS, type Shell, type Spool } from "./a-spool.js";
+import { makeHome, makeSpool, SHELLS, type Shell, type Spool } from "./a-spool.js";
+import { useSpool } from "./own-spool.js";
 
 const A = "0000001-1";
 const keyOf = (index: number) => `${String(index + 1).padStart(7, "0")}-1`;
@@ -31,14 +32,7 @@ const GPU_MESSAGES = [
 ];
 
 describe.each(SHELLS)("under %s", (_, shell) => {
-  let home: Home;
-  let spool: Spool;
-
-  beforeEach(async () => {
-    home = await makeHome(shell);
-    spool = await makeSpool(home, shell);
-  });
-  afterEach(() => home.close());
+  const { spool } = useSpool(shell);
 
   test("the known messages about GPU memory, on stderr and on stdout", async () => {
     for (const [index, message] of GPU_MESSAGES.entries()) {

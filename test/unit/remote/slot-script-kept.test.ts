@@ -3,11 +3,12 @@
 import { existsSync, readlinkSync } from "node:fs";
 import { chmod, mkdir, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { pidsWithHome } from "../../rig/processes.js";
 import { rebootHost } from "../../rig/reboot-host.js";
 import { until } from "../../rig/until.js";
-import { type Home, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
+import { SHELLS } from "./a-spool.js";
+import { useSpool } from "./own-spool.js";
 
 const FIRST = "0000001-1";
 const SECOND = "0000001-2";
@@ -15,14 +16,7 @@ const THIRD = "0000001-3";
 const OTHER = "0000002-1";
 
 describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell) => {
-  let home: Home;
-  let spool: Spool;
-
-  beforeEach(async () => {
-    home = await makeHome(shell);
-    spool = await makeSpool(home, shell);
-  });
-  afterEach(() => home.close());
+  const { home, spool } = useSpool(shell);
 
   async function tree(name: string, files: Readonly<Record<string, string>>): Promise<void> {
     for (const [path, text] of Object.entries(files)) await home.write(`.sshoal/trees/${name}/${path}`, text);

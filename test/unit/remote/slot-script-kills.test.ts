@@ -4,11 +4,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { until } from "../../rig/until.js";
 import { allKillCases, plainKillCases, sampleKillCases } from "../../torture/kill-cases.js";
 import { runKillCases } from "../../torture/kill-matrix.js";
-import { HAS_PLAIN_SLOTS, type Home, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
+import { HAS_PLAIN_SLOTS, SHELLS } from "./a-spool.js";
+import { useSpool } from "./own-spool.js";
 
 const A = "0000001-1";
 const sample = process.env.SSHOAL_ALL_KILLS ? allKillCases() : sampleKillCases();
@@ -36,14 +37,7 @@ test("any processes of a slot are killed: the job is reported as it ended, or as
 }, 3_600_000);
 
 describe.each(SHELLS)("the exit code of a job without its keeper, under %s:", (_, shell) => {
-  let home: Home;
-  let spool: Spool;
-
-  beforeEach(async () => {
-    home = await makeHome(shell);
-    spool = await makeSpool(home, shell);
-  });
-  afterEach(() => home.close());
+  const { home, spool } = useSpool(shell);
 
   const pidIn = (name: string) =>
     Number(readFileSync(join(spool.dir, "slots/0", name), "utf8").split(" ")[0]);

@@ -1,10 +1,11 @@
 // Runs slot.sh on a spool whose jobs have several needs: which job begins, and which one goes first.
 
 import { existsSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { attemptKey } from "../../../src/model/attempt-key.js";
 import { claimDir } from "./a-claim.js";
-import { BATCH, HOST, type Home, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
+import { BATCH, HOST, SHELLS } from "./a-spool.js";
+import { useSpool } from "./own-spool.js";
 
 const keyOf = (id: number) => attemptKey({ rank: id, job: id, number: 1 });
 const [A, B, C, D] = [keyOf(1), keyOf(2), keyOf(3), keyOf(4)];
@@ -13,15 +14,11 @@ const card = (index: number) => `card ${index} GPU-${index} nvidia 8000 - - t -`
 const ROOM = ["cpu 8000 0", "keep 0 0 0", "jobs -"];
 
 describe.each(SHELLS)("under %s", (name, shell) => {
-  let home: Home;
-  let spool: Spool;
+  const { home, spool } = useSpool(shell);
 
   beforeEach(async () => {
-    home = await makeHome(shell);
-    spool = await makeSpool(home, shell);
     await spool.slot(1);
   });
-  afterEach(() => home.close());
 
   const go = () => home.write("go", "");
   const waits = () => `until [ -e ${home.path("go")} ]; do sleep 0.2; done`;

@@ -3,10 +3,11 @@
 import { readFileSync, statSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { until } from "../../rig/until.js";
 import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
-import { type Home, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
+import { SHELLS } from "./a-spool.js";
+import { useSpool } from "./own-spool.js";
 
 const A = "0000001-1";
 const LIMIT = 100_000;
@@ -26,14 +27,7 @@ const UNFREED =
   "[sshoal: it was on the machine's disk until the job ended: that file system does not free parts of files]\n";
 
 describe.each(SHELLS)("under %s", (name, shell) => {
-  let home: Home;
-  let spool: Spool;
-
-  beforeEach(async () => {
-    home = await makeHome(shell);
-    spool = await makeSpool(home, shell);
-  });
-  afterEach(() => home.close());
+  const { spool } = useSpool(shell);
 
   const out = () => spool.read(`jobs/${A}/out`);
   const exitOf = () => spool.read(`jobs/${A}/exit`);

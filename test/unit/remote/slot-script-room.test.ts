@@ -3,23 +3,14 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { symlink } from "node:fs/promises";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { saveGpus } from "../../rig/gpus.js";
 import { killAll, pidsWithHome } from "../../rig/processes.js";
 import { until } from "../../rig/until.js";
 import { makeWorkspace } from "../../rig/workspace.js";
 import { claimDir, holdClaim } from "./a-claim.js";
-import {
-  BATCH,
-  BOOT_ID,
-  HOST,
-  type Home,
-  liveLine,
-  makeHome,
-  makeSpool,
-  SHELLS,
-  type Spool,
-} from "./a-spool.js";
+import { BATCH, BOOT_ID, HOST, liveLine, makeSpool, SHELLS } from "./a-spool.js";
+import { useSpool } from "./own-spool.js";
 
 const A = "0000001-1";
 /** As the stand-in driver names its cards. */
@@ -30,18 +21,12 @@ const GPU_NEED = ["need 1 1000 0", "cards 1 0 1000 750 1 * 0"];
 const ALONE = (index: number) => [`1 1 1000 0.75 1 0 ${CARD}${index}`, `on ${CARD}${index} 1000 750 1000`];
 
 describe.each(SHELLS)("under %s", (name, shell) => {
-  let home: Home;
-  let spool: Spool;
+  const { home, spool } = useSpool(shell);
   const children: ChildProcess[] = [];
 
-  beforeEach(async () => {
-    home = await makeHome(shell);
-    spool = await makeSpool(home, shell);
-  });
-  afterEach(async () => {
+  afterEach(() => {
     // With the program that each runs under its lock.
     killAll(children.splice(0).flatMap(({ pid }) => (pid === undefined ? [] : [-pid])));
-    await home.close();
   });
 
   const exitOf = (key: string) => spool.read(`jobs/${key}/exit`);

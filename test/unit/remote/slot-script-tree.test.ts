@@ -5,32 +5,16 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readlinkSync, statSync, writeFileSync } from "node:fs";
 import { chmod, mkdir, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { until } from "../../rig/until.js";
-import {
-  BATCH,
-  BOOT_ID,
-  HAS_PLAIN_SLOTS,
-  HOST,
-  type Home,
-  makeHome,
-  makeSpool,
-  SHELLS,
-  type Spool,
-} from "./a-spool.js";
+import { BATCH, BOOT_ID, HAS_PLAIN_SLOTS, HOST, SHELLS } from "./a-spool.js";
+import { useSpool } from "./own-spool.js";
 
 const A = "0000001-1";
 const B = "0000002-1";
 
 describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell) => {
-  let home: Home;
-  let spool: Spool;
-
-  beforeEach(async () => {
-    home = await makeHome(shell);
-    spool = await makeSpool(home, shell);
-  });
-  afterEach(() => home.close());
+  const { home, spool, remake } = useSpool(shell);
 
   async function tree(files: Readonly<Record<string, string>>): Promise<void> {
     for (const [path, text] of Object.entries(files)) await home.write(`.sshoal/trees/t/${path}`, text);
@@ -134,7 +118,7 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
   });
 
   test("unchanged inputs are also collected if requested", async () => {
-    spool = await makeSpool(home, shell, { settings: { copy_unchanged: 1 } });
+    await remake({ settings: { copy_unchanged: 1 } });
     await tree({ same: "1", "d/same": "1" });
     await spool.job(A, "echo >new", "t");
     await spool.run();

@@ -4,19 +4,10 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { until } from "../../rig/until.js";
-import {
-  BATCH,
-  BOOT_ID,
-  HOST,
-  type Home,
-  liveLine,
-  makeHome,
-  makeSpool,
-  SHELLS,
-  type Spool,
-} from "./a-spool.js";
+import { BATCH, BOOT_ID, HOST, type Home, liveLine, SHELLS } from "./a-spool.js";
+import { useSpool } from "./own-spool.js";
 
 const A = "0000001-1";
 const B = "0000002-1";
@@ -26,14 +17,7 @@ const many = (count: number) =>
   Array.from({ length: count }, (_, line) => `${String(line + 1).padStart(7, "0")}-1`);
 
 describe.each(SHELLS)("under %s", (_, shell) => {
-  let home: Home;
-  let spool: Spool;
-
-  beforeEach(async () => {
-    home = await makeHome(shell);
-    spool = await makeSpool(home, shell);
-  });
-  afterEach(() => home.close());
+  const { home, spool, remake } = useSpool(shell);
 
   const exitOf = (key: string) => spool.read(`jobs/${key}/exit`);
 
@@ -101,7 +85,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     });
 
     test("if it runs too long, all its processes end, and `exit` shows it", async () => {
-      spool = await makeSpool(home, shell, { settings: { limit: 1 } });
+      await remake({ settings: { limit: 1 } });
       await spool.job(A, "setsid sleep 600 & sleep 600; echo survived");
       await spool.start().ended;
       expect(await exitOf(A)).toBe("timed-out\n");
@@ -110,7 +94,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     });
 
     test("if it ends in time, no process of the watch remains", async () => {
-      spool = await makeSpool(home, shell, { settings: { limit: 600 } });
+      await remake({ settings: { limit: 600 } });
       for (const key of many(10)) await spool.job(key, "true");
       await spool.start().ended;
       expect((await spool.events()).filter((event) => / 0 0 \d+$/.test(event))).toHaveLength(10);

@@ -1,7 +1,7 @@
 // A record of each released format: a batch that was finished, resumed with more lines, and left when its client was
 // killed. It must always load.
 
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { TrackedJob } from "../../../src/model/batch-state.js";
@@ -143,3 +143,25 @@ test("if nothing of version 1 is left, the machines do not change", async () => 
   expect([...(readPast(loadRecord(ended))?.machines.keys() ?? [])]).toEqual(["one.yaml", "two.yaml"]);
   await work.remove();
 });
+
+const spools = fileURLToPath(new URL("../../spools/", import.meta.url));
+
+test.each(readdirSync(spools))(
+  "the record that %s left of a batch loads: its jobs are on a machine",
+  async (version) => {
+    const work = await makeWorkspace();
+    // Outside of texts, a token stands for a number.
+    const text = readFileSync(`${spools}${version}/record.jsonl`, "utf8").replaceAll("@PORT@", "22");
+    const events = loadRecord(await work.write("record.jsonl", text));
+    await work.remove();
+    expect(events).toHaveLength(text.trimEnd().split("\n").length);
+    const past = readPast(events);
+    const policy = { retries: 2, retriesFailures: false, reassignAfterMs: null };
+    const [jobs, machines] = [[...(past?.jobs.values() ?? [])], past?.machines ?? new Map()];
+    const formats = olderFormats(machines.values());
+    const state = initialState({ jobs, machines: [...machines.keys()], formats, policy });
+    replay(state, events);
+    const kinds = [...state.jobs.values()].map((tracked) => standingOf(tracked).kind);
+    expect(kinds).toEqual(["queued", "queued", "queued", "queued"]);
+  },
+);

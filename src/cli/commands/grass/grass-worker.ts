@@ -12,13 +12,12 @@ import { type Door, LostConnection } from "../../../service/client/service-door.
 import type { ServedShell } from "../../../transport/ssh2/shell-server.js";
 import { readName } from "../../options/queue/join-options.js";
 import type { AskedServer } from "../../options/queue/server-options.js";
+import { onFirstEndingSignals } from "../../terminal/ending-signals.js";
 import { note } from "../../terminal/note.js";
 import { aborted, dial, dialAgain, noAnswer } from "../queue/join.js";
 import { loadQueues } from "../queue/queued-jobs.js";
 import { needDoor, noServiceError } from "../queue/service-here.js";
 import { loadWorkerFile, saveWorkerFile, type WorkerPlace, workerPlace } from "./worker-file.js";
-
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface WorkerAsked {
   readonly server: AskedServer;
@@ -28,7 +27,7 @@ export interface WorkerAsked {
 export async function grassWorker({ server, capacity }: WorkerAsked): Promise<ExitCode> {
   const place = workerPlace();
   const leaving = new AbortController();
-  for (const signal of SIGNALS) process.once(signal, () => leaving.abort());
+  onFirstEndingSignals(() => leaving.abort());
   const door = await needDoor(server);
   const client = await connectService(door);
   if (client === null) throw noServiceError(door);

@@ -15,6 +15,7 @@ import { orAfter } from "../../../transport/aborted.js";
 import { makeOneTimeKey } from "../../../transport/ssh2/one-time-key.js";
 import { type ServedShell, serveShell } from "../../../transport/ssh2/shell-server.js";
 import type { JoinOptions } from "../../options/queue/join-options.js";
+import { onFirstEndingSignals } from "../../terminal/ending-signals.js";
 import { note } from "../../terminal/note.js";
 import { joinedShell } from "./joined-shell.js";
 import { needDoor, noServiceError, serverWord } from "./service-here.js";
@@ -27,14 +28,13 @@ const DIAL_WITHIN_MS = 20_000;
 const SLOW_MS = 1500;
 /** The service may first ask a machine of the same name whether it is there. */
 const ANSWER_WITHIN_MS = 15_000;
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export async function join(options: JoinOptions): Promise<ExitCode> {
   for (const each of options.notes) note(each);
   if (options.installs) return install(options);
   const door = await needDoor(options.server);
   const leaving = new AbortController();
-  for (const signal of SIGNALS) process.once(signal, () => leaving.abort());
+  onFirstEndingSignals(() => leaving.abort());
   const report = reporter(options, door);
   const me = { ...options, process: randomBytes(16).toString("hex") };
   try {

@@ -16,12 +16,12 @@ import {
 } from "../../options/queue/network-place.js";
 import type { ServeOptions } from "../../options/queue/serve-options.js";
 import { readSurroundings } from "../../read-surroundings.js";
+import { onFirstEndingSignals } from "../../terminal/ending-signals.js";
 import { note } from "../../terminal/note.js";
 import { serviceFile } from "./own-service-file.js";
 import { serviceWords, startInBackground } from "./start-service.js";
 import { installUnit } from "./systemd-unit.js";
 
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const PATIENCE_MS = 60_000;
 const UNENCRYPTED =
   "warning: what travels over this port is not encrypted, so use it only in a network that you trust; sshoal --server user@host goes through ssh";
@@ -111,9 +111,7 @@ async function runHere(options: ServeOptions): Promise<ExitCode> {
     note(`it also listens at ${running.network.address}; the token is in ${tokenFileIn(running.dir)}`);
     if (!running.network.isLoopback) note(UNENCRYPTED);
   }
-  const leaving = new Promise<void>((resolve) => {
-    for (const signal of SIGNALS) process.once(signal, () => resolve());
-  });
+  const leaving = new Promise<void>((resolve) => onFirstEndingSignals(resolve));
   await Promise.race([leaving, running.askedToEnd]);
   await running.close();
   return ExitCode.Success;

@@ -12,6 +12,7 @@ import { queuedJobJson } from "../../../report/tables/queue-table.js";
 import type { ServiceClient } from "../../../service/client/service-client.js";
 import type { ShowOptions } from "../../options/queue/show-options.js";
 import { KeyScreen } from "../../terminal/key-screen.js";
+import { WayOut } from "../../terminal/way-out.js";
 import { queueNamed } from "./enqueue.js";
 import { type JobPage, jobsPath, loadAllJobs, loadQueues } from "./queued-jobs.js";
 import { needService } from "./service-here.js";
@@ -121,7 +122,6 @@ const SCROLLS: ReadonlyMap<string, readonly [number, "line" | "window"]> = new M
   ["g", [-1e9, "line"]],
   ["G", [1e9, "line"]],
 ]);
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 async function watch(
   client: ServiceClient,
@@ -129,13 +129,7 @@ async function watch(
   choice: QueueChoice,
   abilities: { readonly useColour: boolean; readonly useUnicode: boolean },
 ): Promise<ExitCode> {
-  const leaving = new AbortController();
-  let code: ExitCode = ExitCode.Success;
-  const leave = (how: string) => {
-    if (how !== "key") code = ExitCode.Interrupted;
-    leaving.abort();
-  };
-  for (const signal of SIGNALS) process.on(signal, leave);
+  const wayOut = new WayOut();
   let state = await load(client, name, choice);
   const view = new QueueView({ stream: process.stdout, now: Date.now, ...abilities, choice });
   view.show(state);
@@ -145,25 +139,24 @@ async function watch(
     const scroll = SCROLLS.get(key);
     if (scroll !== undefined) view.scroll(...scroll);
   };
-  const screen = new KeyScreen({ view, onKey, onLeave: leave });
+  const screen = new KeyScreen({ view, onKey, onLeave: (how) => wayOut.leave(how) });
   try {
     let isNews = false;
-    const listening = listen(client, state.seq, leaving.signal, () => {
+    const listening = listen(client, state.seq, wayOut.signal, () => {
       isNews = true;
     });
-    while (!leaving.signal.aborted) {
-      await Promise.race([listening, pause(RESTS_MS, undefined, { signal: leaving.signal }).catch(() => {})]);
-      if (!isNews || leaving.signal.aborted) continue;
+    while (!wayOut.signal.aborted) {
+      await Promise.race([listening, pause(RESTS_MS, undefined, { signal: wayOut.signal }).catch(() => {})]);
+      if (!isNews || wayOut.signal.aborted) continue;
       isNews = false;
       state = await load(client, name, choice);
       view.show(state);
     }
-    return code;
+    return wayOut.code;
   } finally {
-    leaving.abort();
     screen.close();
     view.close();
-    for (const signal of SIGNALS) process.off(signal, leave);
+    wayOut.close();
   }
 }
 

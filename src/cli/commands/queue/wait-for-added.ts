@@ -5,11 +5,10 @@ import type { Enqueued } from "../../../model/queue.js";
 import { queuedJobJson, queuedJobLine } from "../../../report/tables/queue-table.js";
 import type { ServiceClient } from "../../../service/client/service-client.js";
 import { writeTo } from "../../terminal/byte-sink.js";
+import { onEndingSignals } from "../../terminal/ending-signals.js";
 import { LogPrinter } from "../../terminal/log-printer.js";
 import { queuedExitCode } from "./queued-exit-code.js";
 import { waitForQueued } from "./wait-for-queued.js";
-
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 interface Showing {
   readonly tees: boolean;
@@ -41,11 +40,7 @@ export function interruption(): { readonly signal: AbortSignal; readonly stop: (
   const leaving = new AbortController();
   const leave = () =>
     leaving.abort(new UserError("interrupted; the jobs go on", { exitCode: ExitCode.Interrupted }));
-  for (const signal of SIGNALS) process.on(signal, leave);
-  const stop = () => {
-    for (const signal of SIGNALS) process.off(signal, leave);
-  };
-  return { signal: leaving.signal, stop };
+  return { signal: leaving.signal, stop: onEndingSignals(leave) };
 }
 
 /** Of one job, each stream goes to ours of the same name; of several, each line names its job. */

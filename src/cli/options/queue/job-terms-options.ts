@@ -3,7 +3,7 @@
 import { type Command, Option } from "commander";
 import { UserError } from "../../../errors.js";
 import { HIGHEST_PRIORITY, isPriority } from "../../../model/queue.js";
-import { durationOption, gather, maxOutputOption, wrapOption } from "../option-values.js";
+import { gather, maxOutputOption, timeoutOption, variablesOption, wrapOption } from "../option-values.js";
 import { describeNeed } from "../requirement-options.js";
 import type { RawJob } from "./job-ask.js";
 
@@ -37,13 +37,9 @@ export function describeJobTerms(command: Command): Command {
     .option("--copy-forward [paths...]", "copy only these files with --freeze (default: ./)")
     .option("--copy-backwards [paths...]", "collect results from these directories of a copy (default: ./)")
     .option("--keep-dir", "keep the copy of a job until the job succeeds, so that retries resume in it")
-    .option(
-      "--env <NAME=VALUE>",
-      "set a variable for jobs; NAME alone passes on your own value; repeatable",
-      gather,
-    )
+    .addOption(variablesOption())
     .addOption(wrapOption())
-    .addOption(durationOption("--timeout <duration>", "stop jobs that run longer than this: 90s, 10m, 2h"))
+    .addOption(timeoutOption())
     .addOption(retriesOption())
     .option("--merge", "write stderr of a job to the file of its stdout, in exact order")
     .addOption(maxOutputOption())

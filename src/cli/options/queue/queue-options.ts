@@ -7,7 +7,7 @@ import type { Groups } from "../../../input/config/machine-groups.js";
 import { type AskedCapacity, parseCapacity } from "../../../input/queue/parse-capacity.js";
 import { isQueueName, type QueueSpec } from "../../../model/queue.js";
 import { withExamples, withNote } from "../../help/examples.js";
-import { countOption, type Environment, gather, toAssignment } from "../option-values.js";
+import { countOption, type Environment, toAssignment, variablesOption } from "../option-values.js";
 import { askedServer, describeServer, type RawServer, type WithServer } from "./server-options.js";
 
 export interface QueueInvocation {
@@ -86,11 +86,7 @@ export function describeQueue(env: Environment, choose: (invocation: QueueInvoca
       "use these machines: machine files, ssh aliases, user@host:port or @group (default: this machine)",
     )
     .option("--cwd <directory>", "run jobs in this directory (default: where each is enqueued)")
-    .option(
-      "--env <NAME=VALUE>",
-      "set a variable for jobs; NAME alone passes on your own value; repeatable",
-      gather,
-    )
+    .addOption(variablesOption())
     .addOption(countOption("--max-jobs <n>", "run at most this many jobs at a time"))
     .addOption(aheadOption())
     .option("--notify <command>", "run this command on this computer when the queue has become empty")

@@ -82,7 +82,6 @@ find_first_bytes() {
 # With its size, and the last line of it.
 print_beyond() {
   key=${file#jobs/}
-  # shellcheck disable=SC2020
   last=$(tail -c 1000 "$file" 2>/dev/null | tr '\r\0' '\n\n' | sed -n '/[^ ]/p' | tail -n 1)
   printf 'beyond %s %s %s %s\n' "${key%/*}" "${key#*/}" "$size" "$last"
 }

@@ -15,7 +15,6 @@ try_limit() {
 }
 
 # Of this process: version 2 of control groups has an empty kind, version 1 names them.
-# shellcheck disable=SC2016 # the inner shell expands it
 print_limits='while IFS=: read -r _ kind path; do
   case ,$kind, in
     ,,) file=/sys/fs/cgroup$path/memory.max ;;

@@ -72,7 +72,6 @@ read_claim_dirs() {
 # $1: the directory; $2: the beginning of its claims' ids; $3: whether it is of this account, and its owner; $4: where /proc is.
 # A claim is alive while its file is locked. Prints at most 300 kB, a line at a time, because several readers share a pipe. The
 # shell itself opens the files: some versions of `timeout` end only that process. Slots skip the same names (other-claims.sh).
-# shellcheck disable=SC2016
 claim_reader='
   id=$2 owner=$3 proc=$4 count=0 total=0
   has_flock() { command -v flock >/dev/null 2>&1; }

@@ -69,7 +69,6 @@ ask_cards() {
 # Sets $answer. Errors are often on stdout, so the answer has both streams. Prints the pid of the tool, which may have
 # to be ended.
 ask() {
-  # shellcheck disable=SC2016
   answer=$(sh -c 'echo "$0 tool $$" >&3; exec nvidia-smi "$@" 2>&1 3>&-' "$nonce" "$@")
   true
 }

@@ -23,7 +23,6 @@ ask_cards() {
 }
 
 # A job leads its session, or a group in its slot's session. A process that left both is found by its parents.
-# shellcheck disable=SC2016 # awk expands it
 program='
 BEGIN { for (i = 1; i < ARGC; i++) files[i] = ARGV[i]; count = ARGC - 1; ARGC = 1 }
 $1 == "job" {

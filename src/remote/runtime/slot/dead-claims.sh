@@ -10,7 +10,6 @@ look_closer() {
     LC_ALL=C $time_limit awk -v page_kb="$page_kb" -f use.awk 2>/dev/null 4<&-)
 }
 
-# shellcheck disable=SC2012
 name_owners() {
   # shellcheck disable=SC2086
   [ -z "$other_dirs" ] || owners=$(ls -ld $other_dirs 2>/dev/null 4<&- | while read -r mode _ owner _ _ _ _ _ path; do
@@ -36,7 +35,6 @@ confirm_one() {
 }
 
 # print_dead FILES: prints those that no process has.
-# shellcheck disable=SC2016
 print_dead() {
   has_flock || return 0
   printf '%s\n' "$1" | $time_limit sh -c 'while IFS= read -r file; do

@@ -61,7 +61,6 @@ find_holder() {
   holder=${holder%%"$newline"*}
   # The lock may be of a process that has ended, whose number another one could have by now.
   [ -d "$proc/${holder:-none}" ] || { holder= && return 0; }
-  # shellcheck disable=SC2012
   holder=", which the process $holder of $(ls -ld "$proc/$holder" 2>/dev/null | { read -r _ _ owner _ && echo "$owner"; }) has"
 }
 

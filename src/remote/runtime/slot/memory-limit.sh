@@ -27,7 +27,6 @@ find_limits() {
 
 # Runs in the scope, before the job: note_scope FILE CGROUPS PROC PROGRAM... writes to FILE where the kernel counts its kills, with the
 # counts so far. With version 2 of control groups, the slice around the scope counts them, too, and outlives it.
-# shellcheck disable=SC2016 # the inner shell expands it
 note_scope='file=$1 cgroups=$2 proc=$3
 shift 3
 note() {

@@ -47,7 +47,6 @@ see_own_dirs() {
 # True for a directory of this account that others cannot write: another account could move one that they can write to the
 # place of the claims, and put links to files of this account into it.
 is_closed() {
-  # shellcheck disable=SC2012
   is_own "$1" && case $(ls -ld "$1" 2>/dev/null 3<&- 4<&- 9<&-) in d????-??-*) ;; *) return 1 ;; esac
 }
 
@@ -66,7 +65,6 @@ see_dirs() {
 # print_named_right DIR…: prints those that are named after their owner.
 print_named_right() {
   exec 3<&- 4<&- 9<&-
-  # shellcheck disable=SC2012
   printf '%s\0' "$@" | xargs -0 ls -ldn 2>/dev/null | while read -r mode _ owner _ _ _ _ _ path; do
     case $mode in d*) ;; *) continue ;; esac
     case $path in

@@ -84,7 +84,6 @@ pass_on() {
 # Unchanged inputs are no results. They are recognised by their ctime, which no program can set back, or by content if
 # find cannot compare ctimes. Only files that are also in the tree with the same age are removed, in case the clock was
 # set back. A directory without write permission gets it first, because no file could be removed from it otherwise.
-# shellcheck disable=SC2016 # the inner shell expands it
 drop_inputs() {
   cd "$dir/work" || return
   if can_tell; then

@@ -385,7 +385,7 @@ describe("a spool of another version", () => {
   test.each([
     ["older", null, "an older sshoal made the spool that is there, which gets no more jobs"],
     ["newer", "4\n", "a newer sshoal made the spool that is there: upgrade this one"],
-  ])("of an %s format is refused, and nothing in it changes", async (_, format, reason) => {
+  ])("with a format that is %s is refused, and nothing in it changes", async (_, format, reason) => {
     await machine.write(`${machine.spool}/trees`, "-\n");
     await machine.write(`${machine.spool}/slot.sh`, "exit 1\n");
     if (format !== null) await machine.write(`${machine.spool}/format`, format);

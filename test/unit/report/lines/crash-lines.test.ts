@@ -9,11 +9,11 @@ const ASIDE = { kind: "machine-set-aside", at: 0, machine: "a.yaml", jobs: [4], 
 const aState = () => viewOf(["a.yaml"], [started(someJobs(5))]).state;
 
 test("a pause: the lines of the first crash, made safe, and the keys", () => {
-  const stderrTail = "Traceback:\n\x1b[31mKeyError\x1b[0m\x07: 'lr'\n\n";
+  const stderrTail = "Trace\x07back:\n\x1b[31mKeyError\x1b[0m: 'lr'\n\n";
   const [what, ...rest] = sameCrashLines({ ...CRASH, stderrTail }, aState());
   expect(what).toMatch(/^WARNING: the first 3 jobs crashed in the same way: exit 1; \S+\.2 printed last:$/);
   expect(rest).toEqual([
-    "  Traceback:",
+    "  Trace\\x07back:",
     "  KeyError: 'lr'",
     "paused: 5 waiting jobs do not start; c starts them anyway",
     "after a fix: q and s stop the batch, then type the same command with --retry-failed",

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { QueueJob } from "../../../../src/model/queue.js";
 import { type QueueChoice, queueLines, sortJobs } from "../../../../src/report/tables/queue-lines.js";
 import { queuedJobJson, queuedJobLine, queueHead } from "../../../../src/report/tables/queue-table.js";
+import { aQueueJob } from "../../api/scripted-service.js";
 
 const NOW = 1_000_000_000;
 const MINUTE = 60_000;
@@ -11,33 +12,8 @@ const NONE = { succeeded: 0, failed: 0, stopped: 0, lost: 0, skipped: 0, running
 const signs = { ellipsis: "…", separator: " · " };
 
 function aJob(id: number, some: Partial<QueueJob> = {}): QueueJob {
-  return {
-    queue: "default",
-    id,
-    name: null,
-    command: `python train.py ${id}`,
-    cwd: "/w",
-    need: { cpus: 1, memoryMb: 0, gpu: null, reservesMachine: false },
-    priority: 0,
-    after: [],
-    terms: {},
-    state: "waiting",
-    isHeld: false,
-    isHere: false,
-    attempt: 0,
-    machine: null,
-    got: {},
-    reason: null,
-    enqueuedAt: NOW - 38 * MINUTE,
-    startedAt: null,
-    endedAt: null,
-    durationMs: null,
-    outcome: null,
-    footprint: null,
-    stderrTail: null,
-    results: "/r",
-    ...some,
-  };
+  const enqueuedAt = NOW - 38 * MINUTE;
+  return aQueueJob({ id, command: `python train.py ${id}`, enqueuedAt, ...some });
 }
 
 function running(id: number, minutes: number, some: Partial<QueueJob> = {}): QueueJob {

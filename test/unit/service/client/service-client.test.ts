@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import type { Health } from "../../../../src/api/queue-service.js";
 import { UserError } from "../../../../src/errors.js";
-import type { QueueEvent } from "../../../../src/model/queue.js";
+import type { QueueEvent } from "../../../../src/model/queue-event.js";
 import { ServiceError } from "../../../../src/service/client/service-answer.js";
 import { connectService } from "../../../../src/service/client/service-client.js";
 import { socketDoor } from "../../../../src/service/client/socket-door.js";

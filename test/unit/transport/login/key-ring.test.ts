@@ -1,25 +1,13 @@
 import { expect, test } from "vitest";
-import type { Ask } from "../../../../src/transport/login/ask-person.js";
 import type { LockedKeyFile } from "../../../../src/transport/login/key-file.js";
 import { KeyRing } from "../../../../src/transport/login/key-ring.js";
+import { person } from "../../../rig/person.js";
 import { aKey } from "../a-key.js";
 
 const KEY = aKey();
 
 function locked(path: string): LockedKeyFile {
   return { kind: "locked", path, publicKey: null, unlock: (said) => (said === "right" ? KEY : null) };
-}
-
-/** A person who gives these answers, one after the other. */
-function person(...answers: (string | null)[]) {
-  const asked: string[] = [];
-  const ask: Ask = {
-    async passphrase(prompt) {
-      asked.push(prompt);
-      return answers.shift() ?? null;
-    },
-  };
-  return { ask, asked };
 }
 
 test("a passphrase is asked for once, even by machines that connect at the same time", async () => {
