@@ -83,7 +83,7 @@ export interface JobTerms {
   readonly outFile?: string;
   /** Its results go to job_results/ of its directory. */
   readonly resultsHere?: boolean;
-  /** Run when the job has ended. */
+  /** Run when the job has ended or is skipped. */
   readonly notify?: string;
   /** The parameters of a sweep's job. */
   readonly parameters?: Readonly<Record<string, string>>;

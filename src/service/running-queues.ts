@@ -27,7 +27,6 @@ const MOST_CLOSING_MS = 10_000;
 
 export class RunningQueues {
   readonly #parts: ServiceParts;
-  readonly #notices: JobNotices;
   readonly #queues = new Map<string, RunningQueue>();
   /** Those that are being deleted. They are known until their last job is over. */
   readonly #ending = new Set<string>();
@@ -36,7 +35,8 @@ export class RunningQueues {
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
-    this.#notices = new JobNotices(parts.db, parts.ledger, parts.house);
+    const notices = new JobNotices(parts.db, parts.ledger, parts.house);
+    parts.ledger.onEvent((event) => notices.note(event));
   }
 
   /** Takes up what an earlier service left of the queue. */
@@ -52,7 +52,6 @@ export class RunningQueues {
     for (const resolve of this.#awaited.get(word) ?? []) resolve();
     this.#awaited.delete(word);
     this.find(job.queue)?.runner.wake();
-    this.#notices.note(job);
   }
 
   /** Resolves when the job has ended, or waits again. */
