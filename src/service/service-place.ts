@@ -18,6 +18,11 @@ export interface ServiceNote {
   readonly listen: string | null;
   /** The Node.js that runs it. */
   readonly node: string;
+  /** What it keeps of jobs that are over; null, here and below: all. */
+  readonly keepJobs: number | null;
+  readonly keepDays: number | null;
+  /** False: `--no-local`. */
+  readonly usesThisComputer: boolean;
 }
 
 type Here = Pick<Surroundings, "stateDir" | "computer">;
