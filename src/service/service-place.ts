@@ -5,6 +5,7 @@ import path from "node:path";
 import type { Surroundings } from "../batch/surroundings.js";
 import { isOwnOrMissing } from "../cache-dir.js";
 import { UserError } from "../errors.js";
+import { makeOwnDir } from "./store/state-dir.js";
 
 /** What a running service tells the commands of its user. */
 export interface ServiceNote {
@@ -56,7 +57,7 @@ function fileWord(computer: string): string {
 }
 
 export function makeServiceDir(dir: string): void {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeOwnDir(dir);
   if (isOwnOrMissing(dir)) return;
   throw new UserError(`${dir}: another account could change what is there`, {
     hint: "sshoal serve --state DIR, with a directory that only you can write",

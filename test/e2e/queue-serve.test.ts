@@ -1,7 +1,7 @@
 // Starting and ending the queue service, and what of it other accounts can open.
 
 import { statSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isRoot, remoteAccount } from "../rig/account.js";
@@ -101,6 +101,18 @@ test("restart keeps options that are not typed, and a start with others is refus
   expect(local).toMatchObject({ code: 2, stderr: expect.stringContaining("serve restart --no-local") });
   const stopped = await service.run(["serve", "stop", "--keep-jobs", "9"]);
   expect(stopped).toMatchObject({ code: 2, stderr: expect.stringContaining("no effect with stop") });
+});
+
+test("a state directory that cannot be made, or that others can enter, is refused with what to type", async () => {
+  const open = service.home.path("open");
+  await mkdir(open);
+  await chmod(open, 0o755);
+  const file = service.home.path("file");
+  await writeFile(file, "");
+  for (const dir of ["/proc/sshoal/state", open, `${file}/state`]) {
+    const refused = await service.run(["serve", "--state", dir]);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("sshoal serve --state DIR") });
+  }
 });
 
 test("stop and status of a service that hangs end with what to type", async () => {
