@@ -73,7 +73,7 @@ async function removeStale(path: string): Promise<void> {
   if (!isThere(path)) return;
   if (lstatSync(path).isSocket() && !(await isStale(path)))
     throw new UserError(`${path}: another service listens there`, {
-      hint: "use that one, or end it first: sshoal serve --stop",
+      hint: "use that one, or end it first: sshoal serve stop",
     });
   rmSync(path, { force: true });
 }

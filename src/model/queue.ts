@@ -47,11 +47,13 @@ export interface JoinedMachine {
 }
 
 /** What the record keeps of a queue. */
-export type KeptQueue = QueueSpec & Partial<Pick<Queue, "joined" | "pool">>;
+export type KeptQueue = QueueSpec & Partial<Pick<Queue, "joined" | "pool" | "alsoHere">>;
 
 export interface Queue extends QueueSpec {
   /** The queue that declared the capacity, if several share it; absent: this one. */
   readonly pool?: string;
+  /** This computer runs its jobs besides `machines`. Absent: only if there are none. */
+  readonly alsoHere?: boolean;
   readonly joined: readonly JoinedMachine[];
   readonly isPaused: boolean;
   readonly createdAt: number;
@@ -83,7 +85,7 @@ export interface JobTerms {
   readonly outFile?: string;
   /** Its results go to job_results/ of its directory. */
   readonly resultsHere?: boolean;
-  /** Run when the job has ended. */
+  /** Run when the job has ended or is skipped. */
   readonly notify?: string;
   /** The parameters of a sweep's job. */
   readonly parameters?: Readonly<Record<string, string>>;

@@ -2,6 +2,7 @@
 
 import type { MachineAct } from "../api/queue-service.js";
 import { UserError } from "../errors.js";
+import { localMachine } from "../input/machine/plain-machine.js";
 import { suggest } from "../input/suggest.js";
 import type { Queue } from "../model/queue.js";
 import type { JoinedMachines } from "./joined/joined-machines.js";
@@ -31,10 +32,14 @@ export async function actOnMachine({ verb, machine }: Asked, actor: MachineActor
     return void runner.ended().then(() => dismiss(machine, actor));
   }
   if (verb === "add" || verb === "remove") {
-    const machines = machinesAfter(queue, verb, machine);
-    const specs = await machinesOf({ ...queue, machines }, house);
-    await ledger.write(() => db.queues.setSpec({ ...keptOf(queue), machines }));
-    await measureUnknown(queue, specs, house);
+    const after = { ...keptOf(queue), ...machinesAfter(queue, verb, machine) };
+    const specs = await machinesOf(after, house);
+    refuseTwice(specs, queue);
+    await ledger.write(() => {
+      db.queues.setSpec(after);
+      forgetOthers(specs, queue, db);
+    });
+    await measureUnknown(after, specs, house);
     return runner.windDown();
   }
   await setDraining(machine, verb === "drain", actor);
@@ -60,14 +65,43 @@ async function setDraining(machine: string, isDraining: boolean, actor: MachineA
   runner.wake();
 }
 
-function machinesAfter({ machines, name }: Queue, verb: "add" | "remove", machine: string): string[] {
-  if (verb === "add") return [...new Set([...machines, machine])];
-  if (!machines.includes(machine)) throw unknownMachine({ name }, machine, machines);
-  if (machines.length === 1)
+type After = Pick<Queue, "machines"> & { readonly alsoHere: boolean };
+
+/** A queue that names no machine uses this computer, and goes on with it when another machine is added. */
+function machinesAfter(queue: Queue, verb: "add" | "remove", machine: string): After {
+  const { machines, name, alsoHere = machines.length === 0 } = queue;
+  if (verb === "add") return { machines: [...new Set([...machines, machine])], alsoHere };
+  const here = alsoHere ? [localMachine().name] : [];
+  const isHere = here.includes(machine) && !machines.includes(machine);
+  if (!isHere && !machines.includes(machine)) throw unknownMachine({ name }, machine, [...here, ...machines]);
+  if (here.length + machines.length === 1)
     throw new UserError(`${machine} is the last machine of the queue ${name}`, {
       hint: `sshoal queue pause ${name}, or add another machine first`,
     });
-  return machines.filter((each) => each !== machine);
+  return isHere
+    ? { machines, alsoHere: false }
+    : { machines: machines.filter((each) => each !== machine), alsoHere };
+}
+
+function refuseTwice(specs: readonly { readonly name: string }[], { name: queue }: Queue): void {
+  const names = specs.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  if (twice === undefined) return;
+  throw new UserError(`the queue ${queue} has another machine named ${twice}`, {
+    hint: "a machine file with another name, and host: in it",
+  });
+}
+
+/** What is known of machines that the queue has no more, also that they are drained. */
+function forgetOthers(
+  specs: readonly { readonly name: string }[],
+  { name: queue }: Queue,
+  db: MachineActor["db"],
+): void {
+  const names = new Set(specs.map(({ name }) => name));
+  for (const { machine } of db.machines.of(queue))
+    if (!names.has(machine) && !names.has(parseCard(machine)?.machine ?? machine))
+      db.machines.remove(queue, machine);
 }
 
 function unknownMachine({ name }: Pick<Queue, "name">, machine: string, known: readonly string[]): UserError {

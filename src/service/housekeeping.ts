@@ -16,6 +16,7 @@ export class Housekeeping {
   readonly #onNote: (message: string) => void;
   readonly #timer: NodeJS.Timeout;
   #last: Promise<void>;
+  #isClosed = false;
 
   constructor(
     db: ServiceDatabase,
@@ -35,18 +36,21 @@ export class Housekeeping {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    this.#isClosed = true;
     await this.#last;
   }
 
   /** Never rejects: what cannot be removed now is tried again. */
   async #tidy(): Promise<void> {
     try {
-      for (;;) {
+      // A history of a million jobs takes minutes, and the service may be asked to end meanwhile.
+      while (!this.#isClosed) {
         const now = Date.now();
         const pruned = await this.#db.transactions.write(() => this.#db.history.prune(this.#limits, now));
         if (pruned.length === 0) break;
         for (const job of pruned) await this.#removeResults(job);
       }
+      if (this.#isClosed) return;
       const now = Date.now();
       await this.#db.transactions.write(() => this.#db.answers.prune(now));
       this.#db.secrets.sweep(this.#db.history.environmentsInUse(), now);

@@ -4,7 +4,7 @@ import { reach } from "../batch/machine/reach.js";
 import { machinesFor, type Surroundings } from "../batch/surroundings.js";
 import { UserError } from "../errors.js";
 import type { Fleet } from "../fleet/fleet.js";
-import { plainMachine } from "../input/machine/plain-machine.js";
+import { localMachine, plainMachine } from "../input/machine/plain-machine.js";
 import { kindOf, type Requirement } from "../model/job.js";
 import type { Capacity, MachineSpec } from "../model/machine.js";
 import type { Capacities, JoinedMachine, KeptQueue, Queue, QueueSpec } from "../model/queue.js";
@@ -36,10 +36,11 @@ export interface MachineMeans {
 /** Read again each time, so that an edited machine file counts. Throws UserError. */
 export async function machinesOf(queue: KeptQueue, means: MachineMeans): Promise<MachineSpec[]> {
   const { measured, usesThisComputer, surroundings } = means;
-  const { machines, joined = [], joinedOnly = false } = queue;
-  const isNamed = !joinedOnly && (machines.length > 0 || usesThisComputer);
-  const named = isNamed ? await machinesFor({ machines, configFile: null }, surroundings) : [];
-  const specs = [...named, ...joined.map(joinedSpec)];
+  const { machines, joined = [], joinedOnly = false, alsoHere = false } = queue;
+  const isHere = !joinedOnly && usesThisComputer && (machines.length === 0 || alsoHere);
+  const areNamed = !joinedOnly && machines.length > 0;
+  const named = areNamed ? await machinesFor({ machines, configFile: null }, surroundings) : [];
+  const specs = [...(isHere ? [localMachine()] : []), ...named, ...joined.map(joinedSpec)];
   const isMixed = !isAllLocal(specs);
   return specs.map((spec) => {
     const hasCards = (measured.capacityOf(queue.name, spec.name)?.gpus.length ?? 0) > 0;

@@ -139,6 +139,9 @@ async function startLocked(starting: Starting): Promise<RunningService> {
     startedAt: Date.now(),
     listen: api.network?.address ?? null,
     node: process.execPath,
+    keepJobs: limits.jobs,
+    keepDays: limits.days,
+    usesThisComputer,
   });
   return {
     socket: socketPath,

@@ -27,14 +27,16 @@ const MOST_CLOSING_MS = 10_000;
 
 export class RunningQueues {
   readonly #parts: ServiceParts;
-  readonly #notices: JobNotices;
   readonly #queues = new Map<string, RunningQueue>();
+  /** Those that are being deleted. They are known until their last job is over. */
+  readonly #ending = new Set<string>();
   /** Called when a job has ended or waits again, by QUEUE/ID. */
   readonly #awaited = new Map<string, Set<() => void>>();
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
-    this.#notices = new JobNotices(parts.db, parts.ledger, parts.house);
+    const notices = new JobNotices(parts.db, parts.ledger, parts.house);
+    parts.ledger.onEvent((event) => notices.note(event));
   }
 
   /** Takes up what an earlier service left of the queue. */
@@ -50,7 +52,6 @@ export class RunningQueues {
     for (const resolve of this.#awaited.get(word) ?? []) resolve();
     this.#awaited.delete(word);
     this.find(job.queue)?.runner.wake();
-    this.#notices.note(job);
   }
 
   /** Resolves when the job has ended, or waits again. */
@@ -67,19 +68,44 @@ export class RunningQueues {
     return this.#queues.get(name);
   }
 
+  /** Throws UserError if it is being deleted. */
   named(name: string): RunningQueue {
     const running = this.find(name);
-    if (running === undefined)
+    if (running === undefined || this.isEnding(name))
       throw new UserError(`the queue ${name} is being deleted`, { hint: "sshoal queue list" });
     return running;
   }
 
-  /** Resolves when all of its generations have ended. */
+  /** It gets no more jobs. */
+  isEnding(name: string): boolean {
+    return this.#ending.has(name);
+  }
+
+  /** From now on nobody can add jobs to it, or act on it. */
+  beginEnd(name: string): void {
+    this.named(name);
+    this.#ending.add(name);
+  }
+
+  /** It goes on as before. */
+  undoEnd(name: string): void {
+    this.#ending.delete(name);
+    this.find(name)?.runner.undoRetire();
+  }
+
+  /** Resolves when all of its generations have ended. Throws UserError if the service ends before. */
   async end(name: string): Promise<void> {
-    const running = this.find(name);
+    const isOver = (await this.find(name)?.runner.retire()) ?? true;
+    if (isOver) return;
+    throw new UserError(`the service ends, and the queue ${name} is not deleted yet`, {
+      hint: `sshoal serve, then sshoal queue delete ${name} --stop`,
+    });
+  }
+
+  /** The record does not have it any more. */
+  forget(name: string): void {
     this.#queues.delete(name);
-    running?.runner.windDown();
-    await running?.runner.ended();
+    this.#ending.delete(name);
   }
 
   async close(): Promise<void> {

@@ -34,6 +34,7 @@ import { createQueue } from "./create-queue.js";
 import { actOnJobs } from "./jobs/act-on-jobs.js";
 import { addJobs } from "./jobs/add-jobs.js";
 import { explainJob } from "./jobs/explain-job.js";
+import { OncePerKey } from "./jobs/once-per-key.js";
 import { type Seeing, seenJobs, seenQueue } from "./jobs/seen-jobs.js";
 import { joinQueues } from "./joined/join-queues.js";
 import type { JoinedMachines } from "./joined/joined-machines.js";
@@ -61,6 +62,7 @@ export class ServiceCore implements QueueService {
   readonly #ledger: Ledger;
   readonly #parts: ServiceParts<OwnHouse>;
   readonly #running: RunningQueues;
+  readonly #adding = new OncePerKey<Enqueued>();
   readonly #startedAt = Date.now();
 
   private constructor({ db, house }: Omit<CoreParts, "capacity">) {
@@ -122,18 +124,26 @@ export class ServiceCore implements QueueService {
           hint: `sshoal queue delete ${name} --stop stops them`,
         },
       );
-    await this.#ledger.write(() => this.#db.queues.setPaused(queue.name, true));
-    await this.act({ verb: "stop", queue: name, ids: open });
-    await this.#running.end(name);
-    await this.#ledger.write((tell) => {
-      this.#db.queues.remove(name);
-      tell({ kind: "queue-deleted", queue: name });
-    });
+    this.#running.beginEnd(name);
+    try {
+      await this.#ledger.write(() => this.#db.queues.setPaused(queue.name, true));
+      await this.#act({ verb: "stop", queue: name, ids: open });
+      await this.#running.end(name);
+      await this.#ledger.write((tell) => {
+        this.#db.queues.remove(name);
+        tell({ kind: "queue-deleted", queue: name });
+      });
+    } catch (error) {
+      this.#running.undoEnd(name);
+      throw error;
+    }
+    this.#running.forget(name);
     this.#sweepSecrets();
   }
 
   async setPaused(name: string | null, isPaused: boolean): Promise<void> {
     const queues = name === null ? this.#db.queues.all() : [this.#queueNamed(name)];
+    if (name !== null) this.#running.named(name);
     await this.#ledger.write((tell) => {
       this.#db.queues.setPaused(name, isPaused);
       for (const queue of queues)
@@ -144,9 +154,14 @@ export class ServiceCore implements QueueService {
     else for (const runner of runners) runner.wake();
   }
 
-  async enqueue(asked: Enqueue): Promise<Enqueued> {
+  enqueue(asked: Enqueue): Promise<Enqueued> {
+    return this.#adding.answer(asked.key, () => this.#enqueue(asked));
+  }
+
+  async #enqueue(asked: Enqueue): Promise<Enqueued> {
     const queue = this.#queueNamed(asked.queue);
-    const added = await addJobs(asked, queue, this.#parts);
+    const isEnding = () => this.#running.isEnding(queue.name);
+    const added = await addJobs(asked, queue, { ...this.#parts, isEnding });
     this.#running.find(queue.name)?.runner.wake();
     return added;
   }
@@ -163,11 +178,20 @@ export class ServiceCore implements QueueService {
   }
 
   async act(asked: Act): Promise<Acted> {
-    const { name } = this.#queueNamed(asked.queue);
-    const { runner } = this.#running.named(name);
+    this.#running.named(this.#queueNamed(asked.queue).name);
+    const acted = await this.#act(asked);
+    if (asked.verb === "remove") this.#sweepSecrets();
+    return acted;
+  }
+
+  /** Also in a queue that is being deleted. */
+  async #act(asked: Act): Promise<Acted> {
+    const { queue: name } = asked;
+    const running = this.#running.find(name);
+    if (running === undefined) return { jobs: [] };
+    const { runner } = running;
     const awaitEnd = (id: JobId) => this.#running.untilSettled(name, id);
     const acted = await actOnJobs(asked, { ...this.#parts, runner, awaitEnd });
-    if (asked.verb === "remove") this.#sweepSecrets();
     runner.wake();
     return acted;
   }
@@ -184,7 +208,10 @@ export class ServiceCore implements QueueService {
 
   machines(): readonly QueueMachine[] {
     const queues = this.#db.queues.all();
-    return queues.flatMap((queue) => machinesReport(queue, this.#running.named(queue.name), this.#parts));
+    return queues.flatMap((queue) => {
+      const running = this.#running.find(queue.name);
+      return running === undefined ? [] : machinesReport(queue, running, this.#parts);
+    });
   }
 
   join(asked: JoinAsk): Promise<JoinDoor> {

@@ -6,6 +6,7 @@ import type { Surroundings } from "../batch/surroundings.js";
 import { isOwnOrMissing } from "../cache-dir.js";
 import { UserError } from "../errors.js";
 import type { ServiceFile } from "./client/service-file.js";
+import { makeOwnDir } from "./store/state-dir.js";
 
 /** What a running service tells the commands of its user. It knows its Node.js. */
 export interface ServiceNote extends ServiceFile {
@@ -43,7 +44,7 @@ function fileWord(computer: string): string {
 }
 
 export function makeServiceDir(dir: string): void {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeOwnDir(dir);
   if (isOwnOrMissing(dir)) return;
   throw new UserError(`${dir}: another account could change what is there`, {
     hint: "sshoal serve --state DIR, with a directory that only you can write",

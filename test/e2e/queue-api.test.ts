@@ -56,6 +56,16 @@ test("a request that is repeated with its key adds its jobs once, also after a k
   expect(await service.work.read("ran")).toBe("once\n");
 });
 
+test("requests with one key that come at the same time add their jobs once, and get the same answer", async () => {
+  // The first one measures the machine, and the others come meanwhile.
+  const body = asked("echo once >> ran", { key: "night-8" });
+  const [first, ...others] = await Promise.all([1, 2, 3].map(() => service.json("/v1/jobs", { body })));
+  expect(first).toEqual({ queue: "default", ids: [1] });
+  expect(others).toEqual([first, first]);
+  await service.untilState("default/1", "succeeded");
+  expect(await service.jobs("default")).toHaveLength(1);
+});
+
 test("a followed log grows with the output, from any offset, and ends with the job", async () => {
   await service.json("/v1/jobs", { body: asked(`echo one; ${waitFor("go")}; echo two`) });
   await until("the first line is there", async () =>

@@ -129,6 +129,41 @@ test("a machine that never comes back: the others run what waits, and its own jo
   expect(await service.run(["wait", "lab"])).toMatchObject({ code: 0 });
 });
 
+test("a queue is deleted whose machine is away: it takes no jobs, others are shown, and it is gone once the machine is back", async () => {
+  const host = await startSshd({ name: "away" });
+  const relay = await startRelay(host.port);
+  cleanups.push(async () => {
+    await relay.stop();
+    await host.stop();
+  });
+  await service.lines(["serve"]);
+  const file = await host.machineFile("max_jobs: 1", { port: relay.port });
+  await service.lines(["queue", "create", "lab", "--machines", file]);
+  const job = waitFor("$HOME/never").replaceAll("'", '"');
+  await service.lines(["enqueue", "lab", ...LITTLE, "--", job]);
+  await service.untilState("lab/1", "running");
+  relay.refuse();
+  relay.cut();
+  const deleting = service.run(["queue", "delete", "lab", "--stop"]);
+  expect(await service.untilState("lab/1", "stopped")).toMatchObject({
+    reason: expect.stringContaining("cannot be reached"),
+  });
+  const { machines, jobs } = await service.json("/v1/state");
+  expect(machines.map(({ queue }: { queue: string }) => queue)).toContain("lab");
+  expect(jobs).toHaveLength(1);
+  expect((await service.ask("/metrics")).status).toBe(200);
+  const refused = { code: 2, stderr: expect.stringContaining("the queue lab is being deleted") };
+  expect(await service.run(["enqueue", "lab", ...LITTLE, "--", "true"])).toMatchObject(refused);
+  expect(await service.run(["queue", "resume", "lab"])).toMatchObject(refused);
+  expect(await service.run(["queue", "delete", "lab", "--stop"])).toMatchObject(refused);
+  expect(await service.run(["queue", "resume", "--all"])).toMatchObject({ code: 0 });
+  relay.accept();
+  expect(await deleting).toMatchObject({ code: 0, stdout: "deleted: lab\n" });
+  const { queues } = await service.json("/v1/queues");
+  expect(queues.map(({ name }: { name: string }) => name)).toEqual(["default"]);
+  await until("nothing of it runs", () => pidsWithHome(host.homeDir).length === 0);
+});
+
 test("variables of a job leave the disk with the job", async () => {
   const SECRET = "hush-4711-hush";
   const shift = useClock();

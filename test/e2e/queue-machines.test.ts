@@ -48,6 +48,12 @@ async function go(host: TestHost | undefined): Promise<void> {
   await writeFile(`${host?.homeDir}/go`, "");
 }
 
+/** That of the first machine. */
+async function machineFile(): Promise<string> {
+  const { queues } = await service.json("/v1/queues");
+  return queues.find(({ name }: { name: string }) => name === "lab").machines[0];
+}
+
 test("one machine is cut off and one is rebooted: every job ends once with its own exit code", async () => {
   await enqueue(1, 9);
   await service.work.write("input", "edited\n");
@@ -93,4 +99,39 @@ test("a drained machine gets no more jobs until it is undrained", async () => {
   await Promise.all(hosts.map(go));
   await service.run(["wait", "lab"]);
   expect((await Promise.all(hosts.map(startedOn))).flat().sort()).toEqual([..."123456789"]);
+});
+
+test("a machine that is added to a queue of this computer runs jobs beside it, and leaves it again", async () => {
+  await service.lines(["queue", "create", "both", "--ahead", "1"]);
+  await service.lines(["queue", "pause", "both"]);
+  // It has no copy of its directory.
+  const inPlace = await service.add("both", [], `pwd; ${waitFor(service.work.path("go"))}`);
+  const file = await machineFile();
+  await service.lines(["queue", "add-machine", "both", file]);
+  await service.lines(["queue", "resume", "both"]);
+  expect(await service.untilState(inPlace, "running")).toMatchObject({ machine: "localhost" });
+  await service.lines(["drain", "both/localhost"]);
+  const far = await service.add("both", [], "cat input");
+  expect((await service.untilState(far, "succeeded")).machine).toContain("one");
+  await service.work.write("go", "");
+  expect(await service.run(["wait", "both"])).toMatchObject({ code: 0 });
+  expect((await service.ask(`/v1/jobs/${inPlace}/log`)).text).toBe(`${service.work.dir}\n`);
+  await service.lines(["queue", "remove-machine", "both", "localhost"]);
+  const last = await service.run(["queue", "remove-machine", "both", file]);
+  expect(last).toMatchObject({ code: 2, stderr: expect.stringContaining("is the last machine") });
+});
+
+test("a queue of this computer is what it was once the added machine is removed", async () => {
+  await service.lines(["queue", "create", "both"]);
+  const file = await machineFile();
+  await service.lines(["queue", "add-machine", "both", file]);
+  const machines = async () => {
+    const all = (await service.json("/v1/machines")).machines as { queue: string; machine: string }[];
+    return all.filter(({ queue }) => queue === "both").map(({ machine }) => machine);
+  };
+  expect(await machines()).toEqual(["localhost", expect.stringContaining("one")]);
+  await service.lines(["queue", "remove-machine", "both", file]);
+  expect(await machines()).toEqual(["localhost"]);
+  const job = await service.add("both", ["--wait"], "pwd");
+  expect((await service.ask(`/v1/jobs/${job}/log`)).text).toBe(`${service.work.dir}\n`);
 });

@@ -1,7 +1,7 @@
 // Starting and ending the queue service, and what of it other accounts can open.
 
 import { statSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isRoot, remoteAccount } from "../rig/account.js";
@@ -85,6 +85,48 @@ test("restart replaces the process and keeps state, queues and jobs", async () =
   expect(queues).toContainEqual(expect.objectContaining({ name: "train", maxJobs: 3 }));
   const other = await service.run(["serve", "--state", service.home.path("third")]);
   expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining("serve restart --state") });
+});
+
+test("restart keeps options that are not typed, and a start with others is refused while the service runs", async () => {
+  const read = () => service.note() as unknown as Record<string, unknown>;
+  await service.lines(["serve", "--keep-jobs", "7", "--keep-days", "3", "--no-local"]);
+  await service.lines(["serve", "--keep-jobs", "7"]);
+  await service.lines(["serve", "restart", "--keep-jobs", "8"]);
+  expect(read()).toMatchObject({ keepJobs: 8, keepDays: 3, usesThisComputer: false });
+  const other = await service.run(["serve", "--keep-jobs", "9"]);
+  expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining("serve restart --keep-jobs 9") });
+  await service.lines(["serve", "restart", "--keep-jobs", "all", "--keep-days", "all", "--local"]);
+  expect(read()).toMatchObject({ keepJobs: null, keepDays: null, usesThisComputer: true });
+  const local = await service.run(["serve", "--no-local"]);
+  expect(local).toMatchObject({ code: 2, stderr: expect.stringContaining("serve restart --no-local") });
+  const stopped = await service.run(["serve", "stop", "--keep-jobs", "9"]);
+  expect(stopped).toMatchObject({ code: 2, stderr: expect.stringContaining("no effect with stop") });
+});
+
+test("a state directory that cannot be made, or that others can enter, is refused with what to type", async () => {
+  const open = service.home.path("open");
+  await mkdir(open);
+  await chmod(open, 0o755);
+  const file = service.home.path("file");
+  await writeFile(file, "");
+  for (const dir of ["/proc/sshoal/state", open, `${file}/state`]) {
+    const refused = await service.run(["serve", "--state", dir]);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("sshoal serve --state DIR") });
+  }
+});
+
+test("stop and status of a service that hangs end with what to type", async () => {
+  await service.lines(["serve"]);
+  const { pid } = service.note();
+  process.kill(pid, "SIGSTOP");
+  const asked = [service.run(["serve", "stop"]), service.run(["serve", "status"])];
+  const hint = expect.stringContaining(`kill -9 ${pid}`);
+  expect(await Promise.all(asked)).toEqual(
+    asked.map(() => expect.objectContaining({ code: 1, stderr: hint })),
+  );
+  process.kill(pid, "SIGKILL");
+  await service.lines(["serve"]);
+  expect(service.note().pid).not.toBe(pid);
 });
 
 test("a socket that was removed is there again, and jobs that ran meanwhile are known", async () => {

@@ -65,7 +65,9 @@ async function endAll(homeDir: string): Promise<void> {
 }
 
 function makeRig(work: Workspace, home: Workspace): QueueServiceRig {
-  const env: Record<string, string> = { XDG_RUNTIME_DIR: home.path("runtime") };
+  // Claims of its own: queues of the same name in tests that run at the same time would wait for each other.
+  const claims = process.env.SSHOAL_CLAIMS ?? "";
+  const env: Record<string, string> = { XDG_RUNTIME_DIR: home.path("runtime"), SSHOAL_CLAIMS: claims };
   const options = { cwd: work.dir, program: "sshoal", home: home.dir } as const;
   const rig: QueueServiceRig = {
     work,

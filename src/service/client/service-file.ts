@@ -17,6 +17,11 @@ export interface ServiceFile {
   readonly listen: string | null;
   /** The Node.js that runs it; null: it is too old to say. */
   readonly node: string | null;
+  /** What it keeps of jobs that are over; null, here and below: all, or it is too old to say. */
+  readonly keepJobs: number | null;
+  readonly keepDays: number | null;
+  /** False: `--no-local`. */
+  readonly usesThisComputer: boolean;
 }
 
 /** Null: there is none. Throws UserError if another account could have written it. */
@@ -38,13 +43,22 @@ export function loadServiceFile(file: string): ServiceFile | null {
 
 export function parseServiceFile(text: string): ServiceFile | null {
   try {
-    const { pid, socket, version, state, startedAt, listen, node } = JSON.parse(text) as Record<
-      string,
-      unknown
-    >;
+    const note = JSON.parse(text) as Record<string, unknown>;
+    const { pid, socket, version, state, startedAt, listen, node } = note;
     if (typeof pid !== "number" || typeof startedAt !== "number") return null;
     if (typeof socket !== "string" || typeof version !== "string" || typeof state !== "string") return null;
-    return { pid, socket, version, state, startedAt, listen: textOr(listen), node: textOr(node) };
+    return {
+      pid,
+      socket,
+      version,
+      state,
+      startedAt,
+      listen: textOr(listen),
+      node: textOr(node),
+      keepJobs: numberOr(note.keepJobs),
+      keepDays: numberOr(note.keepDays),
+      usesThisComputer: note.usesThisComputer !== false,
+    };
   } catch {
     return null;
   }
@@ -53,4 +67,8 @@ export function parseServiceFile(text: string): ServiceFile | null {
 /** A service of an earlier version does not write all. */
 function textOr(raw: unknown): string | null {
   return typeof raw === "string" ? raw : null;
+}
+
+function numberOr(raw: unknown): number | null {
+  return typeof raw === "number" ? raw : null;
 }

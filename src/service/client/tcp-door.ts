@@ -100,6 +100,9 @@ async function askAbout(socket: Socket, { headers, shown, at }: Asking): Promise
       socket: shown,
       listen: shown,
       node: null,
+      keepJobs: null,
+      keepDays: null,
+      usesThisComputer: true,
       state: path.dirname(health.database),
     };
   } catch (error) {

@@ -6,7 +6,7 @@ import { type Act, type Acted, HIGHEST_PRIORITY, isPriority, type QueueJob } fro
 import type { Ledger } from "../ledger.js";
 import type { QueueRunner } from "../queue/queue-runner.js";
 import type { ServiceDatabase } from "../store/open-database.js";
-import { endJob, isOver, reopenJob, whyNever } from "./job-ends.js";
+import { endJob, isOver, isQueueEmpty, reopenJob, whyNever } from "./job-ends.js";
 
 export interface Actor {
   readonly db: ServiceDatabase;
@@ -102,7 +102,12 @@ async function stopJobs(queue: string, ids: readonly JobId[], actor: Actor): Pro
   const given = ids.filter((id) => runner.generationOf(id) !== null);
   const isGiven = new Set(given);
   const waiting = ids.filter((id) => !isGiven.has(id));
-  const answers = await ledger.write((tell) => waiting.map((id) => stopWaiting(queue, id, db, tell)));
+  const answers = await ledger.write((tell) => {
+    const stopped = waiting.map((id) => stopWaiting(queue, id, db, tell));
+    const areAny = stopped.some(({ refused }) => refused === undefined);
+    if (areAny && isQueueEmpty(db, queue)) tell({ kind: "queue-empty", queue });
+    return stopped;
+  });
   const ends = given.map(async (id): Promise<Answer> => {
     const isOverNow = isOver(db.jobs.find(queue, id)?.state ?? "stopped");
     if (!isOverNow) await endOf(id, actor);

@@ -17,11 +17,13 @@ export interface Adder {
   readonly db: ServiceDatabase;
   readonly ledger: Ledger;
   readonly house: House;
+  /** The queue is being deleted. */
+  readonly isEnding: () => boolean;
 }
 
 /** Throws UserError with every mistake; nothing is added then. */
 export async function addJobs(asked: Enqueue, queue: Queue, adder: Adder): Promise<Enqueued> {
-  const { db, ledger, house } = adder;
+  const { db, ledger, house, isEnding } = adder;
   const known = asked.key === undefined ? null : db.answers.find<Enqueued>(asked.key);
   if (known !== null) return known;
   if (asked.jobs.length === 0)
@@ -47,6 +49,9 @@ export async function addJobs(asked: Enqueue, queue: Queue, adder: Adder): Promi
   const files = reserveOutFiles(tried.flatMap(({ terms: { outFile } }) => outFile ?? []));
   try {
     return await ledger.write((tell) => {
+      // It may have begun meanwhile, and jobs that are added now would be lost.
+      if (isEnding() || db.queues.find(queue.name) === null)
+        throw new UserError(`the queue ${queue.name} is being deleted`, { hint: "sshoal queue list" });
       const jobs = newJobs(asked, adding(db.queues.takeIds(queue.name, asked.jobs.length)));
       const enqueuedAt = Date.now();
       db.jobs.add(

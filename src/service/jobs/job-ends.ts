@@ -138,3 +138,9 @@ export function turnoutOfState({ state, outcome }: Pick<QueueJob, "state" | "out
 export function isOver(state: JobWord): boolean {
   return state !== "waiting" && state !== "running";
 }
+
+/** Nothing of it runs, and nothing will by itself: jobs that are held do not count. */
+export function isQueueEmpty(db: ServiceDatabase, queue: string): boolean {
+  const { waiting, running, held } = db.jobs.counts(queue);
+  return waiting - held + running === 0;
+}

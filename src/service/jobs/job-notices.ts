@@ -1,19 +1,24 @@
-// Runs the commands of --notify: of a job when it has ended, and of a queue when it has become empty.
+// Runs the commands of --notify: of a job when it has ended or is skipped, and of a queue when it has become empty.
 
-import { describeOutcome } from "../../model/job.js";
-import type { Queue, QueueJob } from "../../model/queue.js";
+import { describeOutcome, type JobId } from "../../model/job.js";
+import type { QueueJob } from "../../model/queue.js";
+import type { QueueEvent } from "../../model/queue-event.js";
 import { runLocalCommand } from "../../run/home/local-command.js";
 import type { Ledger } from "../ledger.js";
 import type { House } from "../queue/generation-order.js";
 import type { ServiceDatabase } from "../store/open-database.js";
-import { isOver } from "./job-ends.js";
 
 const LIMIT_MS = 30_000;
+/** Thousands of jobs can end at the same moment, as when they are stopped. */
+const MOST_AT_ONCE = 8;
 
 export class JobNotices {
   readonly #db: ServiceDatabase;
   readonly #ledger: Ledger;
   readonly #house: House;
+  readonly #lastEnded = new Map<string, JobId>();
+  readonly #due: (() => Promise<void>)[] = [];
+  #running = 0;
 
   constructor(db: ServiceDatabase, ledger: Ledger, house: House) {
     this.#db = db;
@@ -21,37 +26,49 @@ export class JobNotices {
     this.#house = house;
   }
 
-  /** After a job has ended or come back. */
-  note(job: QueueJob): void {
-    if (!isOver(job.state)) return;
-    if (job.terms.notify !== undefined) this.#run(job.terms.notify, job, "ended");
-    const queue = this.#db.queues.find(job.queue);
-    if (queue?.notify !== null && queue?.notify !== undefined && this.#isEmpty(queue))
-      this.#run(queue.notify, job, "empty");
+  note({ kind, queue, job: id }: QueueEvent): void {
+    if ((kind === "job-ended" || kind === "job-skipped") && id !== undefined) {
+      if (kind === "job-ended") this.#lastEnded.set(queue, id);
+      const job = this.#db.jobs.find(queue, id);
+      if (job?.terms.notify !== undefined) this.#add(job.terms.notify, job, "ended");
+    }
+    if (kind === "queue-empty") this.#noteEmpty(queue);
   }
 
-  #isEmpty({ name }: Queue): boolean {
-    const { waiting, running, held } = this.#db.jobs.counts(name);
-    return waiting - held + running === 0;
+  #noteEmpty(queue: string): void {
+    const line = this.#db.queues.find(queue)?.notify ?? null;
+    const last = this.#lastEnded.get(queue);
+    const job = line === null || last === undefined ? null : this.#db.jobs.find(queue, last);
+    if (line !== null && job !== null) this.#add(line, job, "empty");
   }
 
-  #run(line: string, job: QueueJob, event: "ended" | "empty"): void {
+  #add(line: string, job: QueueJob, event: "ended" | "empty"): void {
+    this.#due.push(() => this.#run(line, job, event));
+    this.#next();
+  }
+
+  #next(): void {
+    if (this.#running === MOST_AT_ONCE) return;
+    const run = this.#due.shift();
+    if (run === undefined) return;
+    this.#running++;
+    void run().finally(() => {
+      this.#running--;
+      this.#next();
+    });
+  }
+
+  /** Never rejects: a command that fails is a warning. */
+  async #run(line: string, job: QueueJob, event: "ended" | "empty"): Promise<void> {
     const { homeDir } = this.#house.surroundings;
     const env = { ...process.env, ...factsOf(job, event) };
-    const running = runLocalCommand({
-      line,
-      cwd: homeDir,
-      env,
-      limitMs: LIMIT_MS,
-      signal: new AbortController().signal,
-    });
-    void running.then(({ problem }) => {
-      if (problem === null) return;
-      const message = `the command of --notify failed for ${job.queue}/${job.id}: ${problem}`;
-      this.#ledger.record((tell) =>
-        tell({ kind: "warning", queue: job.queue, job: job.id, data: { message } }),
-      );
-    });
+    const { signal } = new AbortController();
+    const { problem } = await runLocalCommand({ line, cwd: homeDir, env, limitMs: LIMIT_MS, signal });
+    if (problem === null) return;
+    const message = `the command of --notify failed for ${job.queue}/${job.id}: ${problem}`;
+    this.#ledger.record((tell) =>
+      tell({ kind: "warning", queue: job.queue, job: job.id, data: { message } }),
+    );
   }
 }
 

@@ -5,7 +5,7 @@ import type { JobId } from "../../model/job.js";
 import type { Queue, QueueJob } from "../../model/queue.js";
 import { endingOf } from "../../model/standing.js";
 import { unpooled } from "../../plan/queue/queue-need.js";
-import { endJob, isOver, runsAgain, takeBack } from "../jobs/job-ends.js";
+import { endJob, isOver, isQueueEmpty, runsAgain, takeBack } from "../jobs/job-ends.js";
 import { fillOutFile } from "../jobs/out-file.js";
 import type { Ledger } from "../ledger.js";
 import type { ServiceDatabase } from "../store/open-database.js";
@@ -53,7 +53,7 @@ export function queueBooks(books: Books): RunnerBooks & { readonly obstacle: () 
       const { outcome, durationMs, footprint, stderrTail, problem } = fact;
       const reason = problem ?? (outcome.kind === "lost" ? outcome.reason : null);
       endJob(db, tell, run, { state, at: Date.now(), outcome, durationMs, footprint, stderrTail, reason });
-      if (isEmpty(db, name)) tell({ kind: "queue-empty", queue: name });
+      if (isQueueEmpty(db, name)) tell({ kind: "queue-empty", queue: name });
     });
     // After the record, because the next job may depend on this one.
     ledger.afterwards(() => settle(fact.job));
@@ -136,11 +136,6 @@ function queueNamed(db: ServiceDatabase, name: string): Queue {
   const queue = db.queues.find(name);
   if (queue === null) throw new Error(`the record has no queue ${name}`);
   return queue;
-}
-
-function isEmpty(db: ServiceDatabase, name: string): boolean {
-  const { waiting, running, held } = db.jobs.counts(name);
-  return waiting - held + running === 0;
 }
 
 /** Never rejects: that it cannot be written is reported. */

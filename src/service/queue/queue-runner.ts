@@ -29,6 +29,7 @@ export class QueueRunner {
   });
   #specs: readonly MachineSpec[] = [];
   #usualMs: number | null = null;
+  #isRetired = false;
 
   constructor(house: House, books: RunnerBooks) {
     this.#house = house;
@@ -82,6 +83,21 @@ export class QueueRunner {
     await Promise.all(this.#endings);
   }
 
+  /** Nothing is given any more. Resolves when all of its generations have ended, with false if the service ends before. */
+  async retire(): Promise<boolean> {
+    this.#isRetired = true;
+    // A turn under way may still give jobs.
+    await this.#turns.over;
+    this.windDown();
+    await this.ended();
+    return !this.#turns.isClosed;
+  }
+
+  undoRetire(): void {
+    this.#isRetired = false;
+    this.wake();
+  }
+
   generationOf(id: JobId): Generation | null {
     return this.#live.with(id);
   }
@@ -117,6 +133,7 @@ export class QueueRunner {
   }
 
   async #giveJobs(): Promise<void> {
+    if (this.#isRetired) return;
     const queue = this.#books.queue();
     if (queue.isPaused) return;
     const [first] = this.#books.heads();

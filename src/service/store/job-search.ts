@@ -97,7 +97,9 @@ function conditionOf({ ids, names, states, text: part, before, isOldestFirst }: 
 function nameCondition(names: readonly string[]): [string, string] {
   const list = JSON.stringify(names);
   if (!names.some((name) => /[*?[]/.test(name))) return ["name IN (SELECT value FROM json_each(?))", list];
-  return ["EXISTS (SELECT 1 FROM json_each(?) WHERE name GLOB value)", list];
+  // SQLite writes "none of these" as [^abc].
+  const globs = JSON.stringify(names.map((name) => name.replaceAll("[!", "[^")));
+  return ["EXISTS (SELECT 1 FROM json_each(?) WHERE name GLOB value)", globs];
 }
 
 function newestFirst(a: SqlRow, b: SqlRow): number {

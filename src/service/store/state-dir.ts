@@ -1,30 +1,15 @@
 // The directory of the service and the files of its record: this user's alone, and on a disk of this computer.
 
-import {
-  chmodSync,
-  closeSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  statfsSync,
-} from "node:fs";
+import { chmodSync, closeSync, lstatSync, openSync, readFileSync, realpathSync, statfsSync } from "node:fs";
 import path from "node:path";
 import { UserError } from "../../errors.js";
+import { makeDirs } from "../../run/home/make-dirs.js";
 import { networkDiskAt } from "./network-disk.js";
 
 const ELSEWHERE = "sshoal serve --state DIR";
 
 export function makeStateDir(dir: string): void {
-  try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
-  } catch (cause) {
-    throw new UserError(`${dir} cannot be created: ${(cause as Error).message}`, {
-      hint: `choose another directory: ${ELSEWHERE}`,
-      cause,
-    });
-  }
+  makeOwnDir(dir);
   const { uid, mode } = lstatSync(realpathSync(dir));
   if (uid !== process.geteuid?.())
     throw new UserError(`${dir} belongs to another account`, {
@@ -39,6 +24,18 @@ export function makeStateDir(dir: string): void {
     throw new UserError(`${dir} is on a network file system (${disk}), where SQLite can lose jobs`, {
       hint: `choose a directory on a disk of this computer: ${ELSEWHERE}`,
     });
+}
+
+/** Throws UserError if it cannot be made. */
+export function makeOwnDir(dir: string): void {
+  try {
+    makeDirs(dir, 0o700);
+  } catch (cause) {
+    throw new UserError(`${dir} cannot be created: ${(cause as Error).message}`, {
+      hint: `choose another directory: ${ELSEWHERE}`,
+      cause,
+    });
+  }
 }
 
 function findNetworkDisk(dir: string): string | null {

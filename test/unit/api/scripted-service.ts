@@ -47,6 +47,7 @@ export function aQueueInfo(changes: Partial<QueueInfo> = {}): QueueInfo {
     createdAt: AT,
     joined: [],
     pool: "default",
+    alsoHere: false,
     runsHere: true,
     counts,
     ...changes,

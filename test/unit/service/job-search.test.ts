@@ -40,6 +40,7 @@ test.each<[JobQuery, string]>([
   [{ names: ["train-a", "test[1]"] }, "default/1"],
   [{ queue: "default", names: ["train-*", "none"] }, "default/2 default/1"],
   [{ queue: "default", names: ["train-b"] }, "default/2"],
+  [{ queue: "default", names: ["train-[!a]"] }, "default/2"],
   [{ text: "eval" }, "default/3"],
   [{ queue: "default", text: "AIN-" }, "default/2 default/1"],
   [{ queue: "none" }, ""],

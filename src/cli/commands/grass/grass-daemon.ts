@@ -15,14 +15,15 @@ const USUAL: Omit<ServeOptions, "action"> = {
   stateDir: null,
   capacity: null,
   listen: null,
-  usesThisComputer: true,
-  limits: { jobs: null, days: null },
+  usesThisComputer: null,
+  limits: { jobs: undefined, days: undefined },
   isJson: false,
 };
 const PATIENCE_MS = 30_000;
 
 export async function grassDaemon(options: GrassDaemonOptions): Promise<number> {
-  const { bind: listen, connect, capacity, hasWorker: usesThisComputer, isForeground } = options;
+  const { bind: listen, connect, capacity, hasWorker, isForeground } = options;
+  const usesThisComputer = hasWorker ? null : false;
   for (const each of options.notes) note(each);
   if (connect === null)
     return serve({ ...USUAL, action: "start", isForeground, capacity, listen, usesThisComputer });

@@ -22,7 +22,7 @@ import { serviceFile } from "./own-service-file.js";
 import { serviceWords, startInBackground } from "./start-service.js";
 import { installUnit } from "./systemd-unit.js";
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 30_000;
 const UNENCRYPTED =
   "warning: what travels over this port is not encrypted, so use it only in a network that you trust; sshoal --server user@host goes through ssh";
 
@@ -39,11 +39,10 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
       return stop(options, file);
     case "restart": {
       const before = await connectService(socketDoor(file));
-      const stateDir = options.stateDir ?? before?.service.state ?? null;
-      const listen = options.listen ?? placeOf(before);
+      const again = { ...options, ...(before !== null && asBefore(before, options)) };
       before?.close();
       await stopAt(file);
-      return start({ ...options, stateDir, listen }, file);
+      return start(again, file);
     }
     case "status":
       return status(options, file);
@@ -65,8 +64,20 @@ async function start(options: ServeOptions, file: string): Promise<ExitCode> {
   return describe(client, options.isJson);
 }
 
-function refuseOther(running: ServiceClient, { stateDir, listen, capacity }: ServeOptions): void {
-  const { state, pid, listen: listens } = running.service;
+/** What was not said stays as it was. */
+function asBefore({ service }: ServiceClient, options: ServeOptions): Partial<ServeOptions> {
+  const { jobs = service.keepJobs, days = service.keepDays } = options.limits;
+  return {
+    stateDir: options.stateDir ?? service.state,
+    listen: options.listen ?? placeOf(service),
+    limits: { jobs, days },
+    usesThisComputer: options.usesThisComputer ?? service.usesThisComputer,
+  };
+}
+
+function refuseOther(running: ServiceClient, options: ServeOptions): void {
+  const { stateDir, listen, capacity, limits, usesThisComputer } = options;
+  const { state, pid, listen: listens, keepJobs, keepDays } = running.service;
   const refuse = (what: string, words: string) => {
     running.close();
     throw new UserError(`the queue service (process ${pid}) runs already, ${what}`, {
@@ -76,14 +87,19 @@ function refuseOther(running: ServiceClient, { stateDir, listen, capacity }: Ser
   if (stateDir !== null && stateDir !== state) refuse(`with its state in ${state}`, `--state ${stateDir}`);
   if (capacity !== null)
     refuse("and --capacity counts when it starts", `--capacity '${formatCapacity(capacity.capacity)}'`);
+  if (limits.jobs !== undefined && limits.jobs !== keepJobs)
+    refuse(`with --keep-jobs ${keepJobs ?? "all"}`, `--keep-jobs ${limits.jobs ?? "all"}`);
+  if (limits.days !== undefined && limits.days !== keepDays)
+    refuse(`with --keep-days ${keepDays ?? "all"}`, `--keep-days ${limits.days ?? "all"}`);
+  if (usesThisComputer === false && running.service.usesThisComputer)
+    refuse("and uses this computer", "--no-local");
   const asked = listen && formatNetworkPlace(listen);
   if (asked === null || asked === listens || (listen?.port === 0 && listens !== null)) return;
   refuse(`and listens ${listens === null ? "on no port" : `at ${listens}`}`, `--listen ${asked}`);
 }
 
-/** Null: no service, or it listens on no port. */
-function placeOf(running: ServiceClient | null): NetworkPlace | null {
-  const listens = running?.service.listen ?? null;
+/** Null: it listens on no port. */
+function placeOf({ listen: listens }: ServiceClient["service"]): NetworkPlace | null {
   return listens === null ? null : parseNetworkPlace(listens, "--listen", "--listen 127.0.0.1:7500");
 }
 
@@ -95,12 +111,14 @@ function furtherWords({ limits, listen, capacity, usesThisComputer }: ServeOptio
     `${limits.days ?? "all"}`,
     ...(capacity === null ? [] : ["--capacity", formatCapacity(capacity.capacity)]),
     ...(listen === null ? [] : ["--listen", formatNetworkPlace(listen)]),
-    ...(usesThisComputer ? [] : ["--no-local"]),
+    ...(usesThisComputer === false ? ["--no-local"] : []),
   ];
 }
 
 async function runHere(options: ServeOptions): Promise<ExitCode> {
-  const { stateDir, limits, listen, usesThisComputer } = options;
+  const { stateDir, listen } = options;
+  const limits = { jobs: options.limits.jobs ?? null, days: options.limits.days ?? null };
+  const usesThisComputer = options.usesThisComputer ?? true;
   const { startService } = await import("../../../service/run-service.js");
   const surroundings = readSurroundings();
   const capacity = options.capacity?.capacity ?? null;
@@ -129,11 +147,12 @@ async function stopAt(file: string): Promise<number | null> {
   const client = await connectService(socketDoor(file));
   if (client === null) return null;
   const { pid } = client.service;
-  await client.post("/v1/shutdown");
-  for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await pause(20))
-    if (isGone(pid)) return pid;
+  const until = Date.now() + PATIENCE_MS;
+  // A process that hangs takes the request and never answers.
+  await Promise.race([client.post("/v1/shutdown"), pause(PATIENCE_MS)]);
+  for (; Date.now() < until; await pause(20)) if (isGone(pid)) return pid;
   throw new UserError(`the queue service (process ${pid}) has not ended after ${PATIENCE_MS / 1000}s`, {
-    hint: `kill ${pid}; its jobs run on`,
+    hint: `kill -9 ${pid}: its jobs run on`,
     exitCode: ExitCode.JobFailed,
   });
 }
@@ -146,7 +165,7 @@ async function status({ isJson }: ServeOptions, file: string): Promise<ExitCode>
 }
 
 async function describe(client: ServiceClient, isJson: boolean): Promise<ExitCode> {
-  const { refuses } = await client.get<Health>("/v1/health");
+  const { refuses } = await healthOf(client);
   const { pid, socket, version, state, startedAt, listen } = client.service;
   const about = { pid, socket, version, state, startedAt, listen };
   const text = [
@@ -158,6 +177,16 @@ async function describe(client: ServiceClient, isJson: boolean): Promise<ExitCod
   const json = jsonLine({ v: 1, kind: "service", isRunning: true, ...about, refuses });
   process.stdout.write(`${isJson ? json : text}\n`);
   return ExitCode.Success;
+}
+
+async function healthOf(client: ServiceClient): Promise<Health> {
+  const health = await Promise.race([client.get<Health>("/v1/health"), pause(PATIENCE_MS, null)]);
+  if (health !== null) return health;
+  const { pid } = client.service;
+  throw new UserError(`the queue service (process ${pid}) does not answer after ${PATIENCE_MS / 1000}s`, {
+    hint: `kill -9 ${pid}, then sshoal serve: its jobs run on`,
+    exitCode: ExitCode.JobFailed,
+  });
 }
 
 function notRunningJson(): string {

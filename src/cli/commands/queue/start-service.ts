@@ -1,7 +1,7 @@
 // Starts the queue service in a process of its own, and waits until it answers.
 
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, realpathSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { ExitCode, UserError } from "../../../errors.js";
@@ -9,6 +9,7 @@ import { readHolder } from "../../../run/home/lock.js";
 import { connectService, type ServiceClient } from "../../../service/client/service-client.js";
 import { socketDoor } from "../../../service/client/socket-door.js";
 import { lockFile } from "../../../service/service-place.js";
+import { makeOwnDir } from "../../../service/store/state-dir.js";
 import { serviceEnvironment } from "./service-environment.js";
 
 const PATIENCE_MS = 60_000;
@@ -24,7 +25,7 @@ interface Starting {
 
 /** Throws UserError with the reason from its log. */
 export async function startInBackground({ file, stateDir, words }: Starting): Promise<ServiceClient> {
-  mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+  makeOwnDir(stateDir);
   const log = path.join(stateDir, "service.log");
   const stream = openSync(log, "a", 0o600);
   const from = fstatSync(stream).size;

@@ -43,7 +43,7 @@ export function describeJobTerms(command: Command): Command {
     .addOption(retriesOption())
     .option("--merge", "write stderr of a job to the file of its stdout, in exact order")
     .addOption(maxOutputOption())
-    .option("--notify <command>", "run this command on this computer when the job has ended");
+    .option("--notify <command>", "run this command on this computer when the job has ended or is skipped");
 }
 
 /** Only what was said, on the command line or in a configuration file. */

@@ -21,12 +21,12 @@ export interface ServeOptions {
   readonly installs: boolean;
   /** Absolute; null: the usual one. */
   readonly stateDir: string | null;
-  /** Of jobs that are over; null, here and below: no limit. */
   /** What queues of this computer share that declare nothing; null: as before. */
   readonly capacity: AskedCapacity | null;
-  readonly limits: { readonly jobs: number | null; readonly days: number | null };
-  /** False: queues that name no machine do not use this computer. */
-  readonly usesThisComputer: boolean;
+  /** Of jobs that are over; null: no limit. Undefined: not said. */
+  readonly limits: { readonly jobs: number | null | undefined; readonly days: number | null | undefined };
+  /** False: queues that name no machine do not use this computer. Null: not said. */
+  readonly usesThisComputer: boolean | null;
   /** Where it also answers, to those who have its token; null: on its socket alone. */
   readonly listen: NetworkPlace | null;
   readonly isJson: boolean;
@@ -93,10 +93,14 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
     const isStart = action === "start" || action === "restart";
     refuse("--foreground", raw.foreground === true && action !== "start", action);
     refuse("--install", raw.install === true && action !== "start", action);
-    refuse("--no-local", !raw.local && !isStart, action);
+    const isSaid = (name: string) => command.getOptionValueSource(name) !== "default";
+    const isTyped = (name: string) => command.getOptionValueSource(name) === "cli";
+    refuse("--no-local", isTyped("local") && !isStart, action);
+    refuse("--keep-jobs", isTyped("keepJobs") && !isStart, action);
+    refuse("--keep-days", isTyped("keepDays") && !isStart, action);
     refuse("--state", raw.state !== undefined && !isStart, action);
     refuse("--capacity", raw.capacity !== undefined && !isStart, action);
-    refuse("--listen", command.getOptionValueSource("listen") === "cli" && !isStart, action);
+    refuse("--listen", isTyped("listen") && !isStart, action);
     choose({
       command: "serve",
       options: {
@@ -105,8 +109,11 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
         installs: raw.install ?? false,
         stateDir: raw.state === undefined ? null : resolve(raw.state),
         capacity: raw.capacity ?? null,
-        limits: { jobs: finite(raw.keepJobs), days: finite(raw.keepDays) },
-        usesThisComputer: raw.local,
+        limits: {
+          jobs: isSaid("keepJobs") ? finite(raw.keepJobs) : undefined,
+          days: isSaid("keepDays") ? finite(raw.keepDays) : undefined,
+        },
+        usesThisComputer: isSaid("local") ? raw.local : null,
         listen: raw.listen ?? null,
         isJson: raw.json ?? false,
       },
