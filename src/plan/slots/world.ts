@@ -62,10 +62,16 @@ export function worldNow(question: Question): World {
     jobs: claims.filter((claim) => isOfAccount(account, claim)).length,
     coresMilli: coresMilli && coresMilli.total - keep.coresMilli - (taken ?? 0),
     left: instances.map(({ name, instance, capacityMilli }) => {
-      const held = claims.flatMap(({ resources }) => resources).filter((each) => each.name === name);
+      const sharing = claims.filter((claim) => !isOfQueue(name) || isOfAccount(account, claim));
+      const held = sharing.flatMap(({ resources }) => resources).filter((each) => each.name === name);
       return capacityMilli - sum(held.filter((each) => each.instance === instance).map(({ milli }) => milli));
     }),
   };
+}
+
+/** What a queue declares, as gpu@train, is of its account alone: another account can have a queue of the same name. */
+function isOfQueue(name: string): boolean {
+  return name.includes("@");
 }
 
 /** As if all claims ended: what their jobs are known to use is free again. */

@@ -74,8 +74,10 @@ function note_use() {
 }
 
 function note_part() {
-  hold_instance[++holds] = $3 " " $4
+  hold_claim[++holds] = claim_of[$2 ""]
+  hold_instance[holds] = $3 " " $4
   hold_amount[holds] = $5 + 0
+  is_of_queue[holds] = $3 ~ /@/
 }
 
 function note_need() {

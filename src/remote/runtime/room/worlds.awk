@@ -16,7 +16,7 @@ function make_now(world,   c, o, i, running, idle) {
   if (cores[world] != "") cores[world] -= (running > cores_busy ? running : cores_busy) + idle
   for (o = 1; o <= ons; o++) if (on_uuid[o] in card_of)
     use_card(world, card_of[on_uuid[o]], at_least_0(on_mb[o] - on_used[o]), on_share[o], on_amount[o], is_ours(on_claim[o]))
-  for (i = 1; i <= holds; i++) if (hold_instance[i] in instance_of)
+  for (i = 1; i <= holds; i++) if ((hold_instance[i] in instance_of) && is_counted(i))
     left[world, instance_of[hold_instance[i]]] -= hold_amount[i]
 }
 
@@ -103,6 +103,11 @@ function spend_memory(world, mb) {
 
 function used_at_most(used, declared) {
   return used == "" ? declared : used
+}
+
+# What a queue declares, as gpu@train, is of its account alone: another account can have a queue of the same name.
+function is_counted(hold) {
+  return !is_of_queue[hold] || account == "" || claim_owner[hold_claim[hold]] == account
 }
 
 # Another account can have a batch of the same name.

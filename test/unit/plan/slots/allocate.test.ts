@@ -346,6 +346,36 @@ const RESOURCES: Row[] = [
     [START, "got licence a 250", "got licence b 1000"],
   ],
   [
+    "what a machine file declares is shared with other accounts",
+    {
+      account: "bob",
+      instances: ones("licence", "a"),
+      claims: [holding("licence", "a", 1000)],
+      needs: [wanting("licence", 1000)],
+    },
+    ["wait 1 k1 res:licence:1000:0"],
+  ],
+  [
+    "what a queue declares is not shared with a queue of another account",
+    {
+      account: "bob",
+      instances: ones("licence@train", "a"),
+      claims: [holding("licence@train", "a", 1000)],
+      needs: [wanting("licence@train", 1000)],
+    },
+    [START, "got licence@train a 1000"],
+  ],
+  [
+    "what a queue declares is used by its own jobs",
+    {
+      account: "ada",
+      instances: ones("licence@train", "a"),
+      claims: [holding("licence@train", "a", 1000)],
+      needs: [wanting("licence@train", 1000)],
+    },
+    ["wait 1 k1 res:licence@train:1000:0"],
+  ],
+  [
     "a resource that the machine does not have",
     { needs: [wanting("licence", 1000)] },
     ["wait 1 k1 res:licence:1000:0"],
