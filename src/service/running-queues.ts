@@ -81,7 +81,7 @@ export class RunningQueues {
     return this.#ending.has(name);
   }
 
-  /** From now on nobody can add jobs to it, or act on it. */
+  /** From now on it takes no jobs, and no commands for its jobs. */
   beginEnd(name: string): void {
     this.named(name);
     this.#ending.add(name);

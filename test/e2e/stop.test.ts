@@ -38,7 +38,7 @@ test("after stop nothing runs again by itself: status, clean and attach agree, a
       "stopped 3 jobs of jobs.sh\n",
     ].join("\n"),
   });
-  expect(host.pids()).toEqual([]);
+  await until("no process is left", () => host.pids().length === 0);
   expect(listSpool(`${host.homeDir}/.sshoal`)).toEqual(EMPTY_SPOOL);
   expect(existsSync(work.path("job_results/jobs.sh.2"))).toBe(false);
 

@@ -38,22 +38,25 @@ async function ask(
   { stdin, stderr, view }: PromptOptions,
 ): Promise<string | null> {
   view?.suspend();
-  stderr.write(prompt);
   try {
+    // Raw mode, so that only `echo` echoes, and Ctrl-C is a key. It comes before the prompt: an answer can be typed or pasted at
+    // once. Node itself restores the terminal if it is ended here.
+    stdin.setRawMode(true);
+    stderr.write(prompt);
     const echo = (typed: Buffer) => stderr.write(typed.toString().replace(/[^ -~]/g, ""));
-    return await readLine(stdin, isSeen ? echo : () => {});
+    const answer = await readLine(stdin, isSeen ? echo : () => {});
+    stdin.setRawMode(false);
+    return answer;
   } finally {
     stderr.write("\n");
     view?.resume();
   }
 }
 
-/** Raw mode, so that only `echo` echoes, and Ctrl-C is a key. Node itself restores the terminal if it is ended here. */
 async function readLine(stdin: TerminalInput, echo: (typed: Buffer) => void): Promise<string | null> {
   const line = new UnseenLine();
   let onData: (chunk: Buffer) => void = () => {};
   let onEnd = () => {};
-  stdin.setRawMode(true);
   try {
     return await new Promise((resolve) => {
       onData = (chunk) => {
@@ -66,7 +69,6 @@ async function readLine(stdin: TerminalInput, echo: (typed: Buffer) => void): Pr
     });
   } finally {
     stdin.off("data", onData).off("end", onEnd).pause();
-    stdin.setRawMode(false);
   }
 }
 
