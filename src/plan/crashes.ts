@@ -16,7 +16,7 @@ const QUICK_MS = 10_000;
 const FEWEST = 3;
 
 export function newCrashes(): Crashes {
-  return { everywhere: newStreak(), byMachine: new Map(), well: new Set() };
+  return { everywhere: newStreak(), byMachine: new Map(), suspects: new Set(), well: new Set() };
 }
 
 function newStreak(): Streak {
@@ -31,7 +31,10 @@ export function noteCrash({ crashes }: RunState, event: Ended): void {
   if (succeeded(outcome) || !isQuick) crashes.well.add(machine);
   const sign = isQuick && stderrTail !== undefined ? crashSign(outcome, stderrTail) : null;
   extend(crashes.everywhere, event, sign);
-  extend(streakOn(crashes, machine), event, sign);
+  const own = streakOn(crashes, machine);
+  extend(own, event, sign);
+  if (!own.isOver && own.jobs.size >= FEWEST) crashes.suspects.add(machine);
+  else crashes.suspects.delete(machine);
 }
 
 function streakOn({ byMachine }: Crashes, machine: string): Streak {
@@ -103,9 +106,11 @@ function mayBegin({ phase, isOpen, current: { assigned, sent, queued } }: Machin
 }
 
 function asideDue(state: RunState, now: number): News | null {
-  for (const [name, { jobs, first, moved, isOver }] of state.crashes.byMachine) {
-    const machine = state.machines.get(name);
-    if (isOver || first === null || jobs.size < FEWEST || jobs.size === moved.size) continue;
+  const { suspects, byMachine } = state.crashes;
+  for (const name of suspects) {
+    const [streak, machine] = [byMachine.get(name), state.machines.get(name)];
+    if (streak === undefined || streak.first === null || streak.jobs.size === streak.moved.size) continue;
+    const { jobs, first, moved } = streak;
     if (machine === undefined || !(machine.isOpen || machine.isSetAside)) continue;
     const others = [...state.machines.values()].filter((other) => other !== machine && isTaker(other));
     if (!machine.isSetAside && !others.some((other) => isWell(state, other, now))) continue;
@@ -143,4 +148,5 @@ export function noteMoved({ crashes }: RunState, machine: string, jobs: readonly
 export function noteReopened({ crashes }: RunState, machine: string): void {
   const own = crashes.byMachine.get(machine);
   if (own !== undefined) own.isOver = true;
+  crashes.suspects.delete(machine);
 }

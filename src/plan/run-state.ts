@@ -56,6 +56,8 @@ export interface Streak {
 export interface Crashes {
   readonly everywhere: Streak;
   readonly byMachine: Map<string, Streak>;
+  /** Machines whose streak is long enough, and not over. */
+  readonly suspects: Set<string>;
   /** Machines on which a job succeeded or took long. */
   readonly well: Set<string>;
 }
