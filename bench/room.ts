@@ -46,7 +46,7 @@ const NEEDS = {
     "--memory-required 30",
     "--memory-required 40",
   ],
-  "four needs in turn, none of which contains another": [
+  "four needs in turn that do not contain each other": [
     "--memory-required 10 --num-cpus 0.4",
     "--memory-required 20 --num-cpus 0.3",
     "--memory-required 30 --num-cpus 0.2",
