@@ -1,5 +1,6 @@
-// Keeps the formats of this version as fixtures, in test/spools/<version>: a batch of four jobs that was handed over to
-// one slot, with the client's record and the files on the machine. test/rig/older-spool.ts puts it onto a host again.
+// Keeps the formats of this version as fixtures. In test/spools/<version>: a batch of four jobs that was handed over to
+// one slot, with the client's record and the files on the machine. test/rig/older-spool.ts puts it onto a host again. In
+// test/records/json-<version>.jsonl: the examples of what --json prints.
 
 import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
@@ -28,6 +29,7 @@ export async function main(): Promise<number> {
     await writeFile(join(host.binDir, "setsid"), "#!/bin/sh\nexit 0\n", { mode: 0o755 });
     await handOver(host, work);
     await keep(host, work, into);
+    await keepJson(join("test", "records", `json-${version}.jsonl`));
     console.log(`kept in ${into}`);
     return 0;
   } finally {
@@ -75,4 +77,10 @@ function withTokens(text: string, host: TestHost): string {
     .replaceAll(`"port":${host.port}`, '"port":@PORT@')
     .replaceAll(`"username":"${host.username}"`, '"username":"@USER@"')
     .replaceAll(/"(hostname|identity)":"[^"]*"/g, '"$1":"box"');
+}
+
+async function keepJson(into: string): Promise<void> {
+  const page = await readFile("docs/json-events.md", "utf8");
+  const examples = [...page.matchAll(/^ {4}(\{"v".*)$/gm)].map(([, line]) => `${line}\n`);
+  await writeFile(into, examples.join(""));
 }

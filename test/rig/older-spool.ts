@@ -16,7 +16,7 @@ import { makeWorkspace, type Workspace } from "./workspace.js";
 export const OLDER_VERSIONS = ["0.1.0", "before-0.2", "0.2.0", "0.3.0"] as const;
 
 /** Versions with the spool format of today. */
-export const RECENT_VERSIONS = ["0.4.0", "0.5.0"] as const;
+export const RECENT_VERSIONS = ["0.4.0", "0.5.0", "0.6.0"] as const;
 
 export const OLDER_BATCH = "jobs.sh-01234567";
 

@@ -34,7 +34,7 @@ const now = fieldsIn(
   [...read("docs/json-events.md").matchAll(/^ {4}(\{"v".*)$/gm)].map(([, line = ""]) => line),
 );
 
-describe.each(["0.3.0", "0.4.0", "0.5.0"])("version %s", (version) => {
+describe.each(["0.3.0", "0.4.0", "0.5.0", "0.6.0"])("version %s", (version) => {
   const then = fieldsIn(read(`test/records/json-${version}.jsonl`).trimEnd().split("\n"));
 
   test.each([...then])("%s", (kind, fields) => {
