@@ -12,8 +12,7 @@ import type {
   ServiceDisk,
   WaitingJob,
 } from "../api/queue-service.js";
-import { ExitCode, UserError } from "../errors.js";
-import { suggest } from "../input/suggest.js";
+import { UserError } from "../errors.js";
 import type { JobId } from "../model/job.js";
 import {
   type Act,
@@ -42,6 +41,7 @@ import { DEFAULT_SPEC, keptOf, sharesPool, withPool } from "./kept-queue.js";
 import { Ledger } from "./ledger.js";
 import { machinesReport } from "./machines-report.js";
 import type { House } from "./queue/generation-order.js";
+import { checkDeletion, noSuchQueue } from "./queue-errors.js";
 import { RunningQueues, type ServiceParts } from "./running-queues.js";
 import { openServiceDisk } from "./service-disk.js";
 import { asDiskRefusal } from "./store/disk-refusal.js";
@@ -112,18 +112,8 @@ export class ServiceCore implements QueueService {
 
   async deleteQueue(name: string, stops: boolean): Promise<void> {
     const queue = this.#queueNamed(name);
-    if (name === DEFAULT_QUEUE)
-      throw new UserError(`the queue ${DEFAULT_QUEUE} always exists`, {
-        hint: `sshoal queue pause ${DEFAULT_QUEUE}`,
-      });
     const open = this.#db.search.ids({ queue: name, states: ["waiting", "running"] });
-    if (open.length > 0 && !stops)
-      throw new UserError(
-        `the queue ${name} has ${open.length === 1 ? "1 job that is" : `${open.length} jobs that are`} not over`,
-        {
-          hint: `sshoal queue delete ${name} --stop stops them`,
-        },
-      );
+    checkDeletion(name, open.length, stops);
     this.#running.beginEnd(name);
     try {
       await this.#ledger.write(() => this.#db.queues.setPaused(queue.name, true));
@@ -254,14 +244,7 @@ export class ServiceCore implements QueueService {
     const queue = this.#db.queues.find(name);
     if (queue !== null) return queue;
     const names = this.#db.queues.all().map((each) => each.name);
-    const [nearest] = suggest(name, names);
-    throw new UserError(`there is no queue ${name}`, {
-      hint:
-        nearest === undefined
-          ? `sshoal queue list, or sshoal queue create ${name}`
-          : `did you mean ${nearest}?`,
-      exitCode: ExitCode.BadInput,
-    });
+    throw noSuchQueue(name, names);
   }
 
   /** What a full disk prevents is done by the housekeeping. */
