@@ -78,9 +78,13 @@ export function allowedEnds(kill: KillCase): string[] {
   return kill.targets[0] === "job" ? ["lost", killed] : ["lost"];
 }
 
-/** The same for the next job: if the slot continues at once, it may be running when the machine is rebooted. */
+/**
+ * The same for the next job. If the slot continues at once, that job may be running when the machine is rebooted, or a forker may get
+ * it in the moment before it ends.
+ */
 export function allowedNextEnds(kill: KillCase): string[] {
-  return kill.reboots && isJobKilled(kill) ? ["0", "lost"] : ["0"];
+  const mayBeTaken = kill.reboots || kill.targets.includes("forker");
+  return mayBeTaken && isJobKilled(kill) ? ["0", "lost"] : ["0"];
 }
 
 /** Quick enough for every test run, with some cases of every kind. */
