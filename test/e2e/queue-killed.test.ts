@@ -1,7 +1,7 @@
 // The service is killed with jobs that run and jobs that wait: none is lost, none runs twice, and exit codes are true.
 
 import { beforeEach, expect, test } from "vitest";
-import { waitFor } from "../rig/batch.js";
+import { listBelow, waitFor } from "../rig/batch.js";
 import { LITTLE, useQueueService } from "../rig/queue-service.js";
 import { until } from "../rig/until.js";
 
@@ -16,6 +16,9 @@ const COUNT = 33;
 const command = (n: number) => `echo ${n} >> started; ${waitFor("go")}; exit $((${n} % 4))`;
 const stdin = () => Array.from({ length: COUNT }, (_, n) => `${command(n + 1)}\n`).join("");
 const started = async () => (await service.work.read("started").catch(() => "")).split("\n").filter(Boolean);
+/** Jobs that the machine has, begun or not. */
+const handedOver = () =>
+  listBelow(service.home.dir).filter((path) => /\.sshoal\/batches\/[^/]+\/jobs\/[^/]+\/command$/.test(path));
 const go = () => service.work.write("go", "");
 
 async function expectAllTrue(): Promise<void> {
@@ -43,6 +46,7 @@ test("killed right after enqueue printed the names", async () => {
 test("killed while three run, which end before the next service", async () => {
   await service.lines(["enqueue", "three", ...LITTLE, "-"], stdin());
   await until("three run", async () => (await started()).length === 3);
+  await until("the machine has one more", () => handedOver().length > 3);
   await service.kill();
   await go();
   await until("a slot goes on without a service", async () => (await started()).length > 3);
